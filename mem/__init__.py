@@ -1,0 +1,1 @@
+"""A failure memory on Temporal."""

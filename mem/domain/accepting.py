@@ -1,0 +1,167 @@
+"""The contract of `AcceptMemory`: what a candidate brings and what the answer says."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mem.domain.canonical import canonical_json
+from mem.domain.errors import InvalidRequest, TooLarge
+from mem.domain.ids import Project, RequestId
+from mem.domain.nodes import Visibility
+
+MAX_TEXT_BYTES = 8 * 1024
+MAX_EVIDENCE_BYTES = 64 * 1024
+MAX_EVIDENCE_TOTAL_BYTES = 1024 * 1024
+
+Wait = Literal["all", "durable"]
+Rule = Literal["no-evidence", "bad-parents", "duplicate", "trivial"]
+
+
+class Evidence(BaseModel):
+    """One L0 record: a raw excerpt with its source and turn.
+
+    `original_sha` and `original_bytes` are set by a door that distilled a longer log.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    source: str = Field(min_length=1, max_length=1000)
+    turn: int | None = Field(default=None, ge=0, le=2**31 - 1)
+    text: str = Field(min_length=1)
+    original_sha: str | None = None
+    original_bytes: int | None = None
+
+
+class AcceptRequest(BaseModel):
+    """One candidate memory."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    request_id: RequestId
+    project: Project
+    level: Literal["L1", "L2"]
+    text: str
+    evidence: list[Evidence] = Field(default=[], max_length=1000)
+    parents: list[str] = Field(default=[], max_length=1000)
+    tool: str | None = Field(default=None, max_length=64)
+    supersedes: list[str] = Field(default=[], max_length=100)
+    user_id: str | None = Field(default=None, min_length=1, max_length=200)
+    container: str | None = Field(default=None, min_length=1, max_length=200)
+    visibility: Visibility = "global"
+    wait: Wait = "all"
+
+
+class AcceptInput(AcceptRequest):
+    """The message that starts the workflow: the request with the fingerprint that its door computed.
+
+    A caller that starts the workflow itself leaves `fingerprint` out; the worker then computes it.
+    """
+
+    fingerprint: str | None = None
+
+
+class AcceptStep(BaseModel):
+    """Names one acceptance; each step loads the candidate from the journal, so no log travels through history."""
+
+    model_config = ConfigDict(frozen=True)
+
+    project: str
+    request_id: str
+
+
+class Verdict(BaseModel):
+    """What the gate said; `rule` is null for an acceptance."""
+
+    model_config = ConfigDict(frozen=True)
+
+    accept: bool
+    rule: Rule | None = None
+    reason: str
+    model_id: str | None = None
+    prompt_sha: str | None = None
+    duplicate_of: str | None = None
+
+
+class Projection(BaseModel):
+    """The symptom projection of a node; an empty text says that the memory explains no failure."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    model_id: str
+    prompt_sha: str
+
+
+class LinkedSignature(BaseModel):
+    """A signature that points at a memory."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sig_sha: str
+    tool: str
+    rule: str
+
+
+class PublicVerdict(BaseModel):
+    """The verdict as the contract shows it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    accept: bool
+    rule: Rule | None
+    reason: str
+    model_id: str | None
+    prompt_sha: str | None
+
+
+class AcceptAnswer(BaseModel):
+    """The answer to an acceptance; `pending` names the steps that a durable answer did not wait for."""
+
+    model_config = ConfigDict(frozen=True)
+
+    status: Literal["accepted", "rejected", "duplicate"]
+    sha: str | None
+    duplicate_of: str | None
+    verdict: PublicVerdict
+    projection: Projection | None
+    signatures: list[LinkedSignature]
+    vectors: list[Literal["text", "symptom"]]
+    pending: list[str]
+
+
+def check_limits(request: AcceptRequest) -> None:
+    """Hold the candidate to the limits of the contract, measured on the encoded JSON.
+
+    Raises:
+        InvalidRequest: the text is empty, or a visibility lacks the user or container that it is for.
+        TooLarge: the text or an evidence record is too long, or all evidence together is.
+    """
+    if not request.text.strip():
+        raise InvalidRequest("The memory text is empty.", "Say in `text` what was learned.")
+    if (size := len(canonical_json(request.text))) > MAX_TEXT_BYTES:
+        raise TooLarge(
+            f"The memory text takes {size} bytes; the limit is {MAX_TEXT_BYTES}.",
+            "State the lesson in a few sentences and move logs into `evidence`.",
+        )
+    total = 0
+    for number, evidence in enumerate(request.evidence):
+        size = len(canonical_json(evidence.text))
+        total += size
+        if size > MAX_EVIDENCE_BYTES:
+            raise TooLarge(
+                f"evidence[{number}] takes {size} bytes; the limit is {MAX_EVIDENCE_BYTES}.",
+                "Send the failing part, or let the client distil the log.",
+            )
+    if total > MAX_EVIDENCE_TOTAL_BYTES:
+        raise TooLarge(
+            f"The evidence takes {total} bytes in all; the limit is {MAX_EVIDENCE_TOTAL_BYTES}.",
+            "Send fewer records.",
+        )
+    if request.visibility != "global" and request.user_id is None:
+        raise InvalidRequest(
+            f"Visibility {request.visibility!r} needs a user.", "Set `user_id`, or leave `visibility` out."
+        )
+    if request.visibility == "container" and request.container is None:
+        raise InvalidRequest("Visibility 'container' needs a container.", "Set `container`.")

@@ -1,0 +1,73 @@
+"""The error tree. Each error says what went wrong and what to do about it.
+
+MemError
+├── InvalidRequest          the caller's input breaks a rule of the contract (422)
+│   └── TooLarge            a text or body is over a limit (413)
+├── RequestConflict         the request id was used before with another body (409)
+├── NotFound                no node, record or request under that name (404)
+│   └── AmbiguousPrefix     several nodes begin with that prefix
+├── Unavailable             a part that the call needs does not answer (503)
+├── ConfigurationError      settings or installed parts do not fit together
+│   ├── RuleError           a rule file is wrong; names file and rule
+│   └── ModelMismatch       the embedder and the vector index disagree
+├── StackError              the embedded stack cannot start or stop
+└── JournalCorrupt          the hash chain of the journal does not hold
+"""
+
+from __future__ import annotations
+
+
+class MemError(Exception):
+    """Base of all errors of this package: `cause` in one sentence, `remedy` in another."""
+
+    def __init__(self, cause: str, remedy: str = "") -> None:
+        super().__init__(cause, remedy)
+        self.cause = cause
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.cause} {self.remedy}".strip()
+
+
+class InvalidRequest(MemError):
+    """The caller's input breaks a rule of the contract."""
+
+
+class TooLarge(InvalidRequest):
+    """A text or a body is over a limit."""
+
+
+class RequestConflict(MemError):
+    """The request id was used before with another body."""
+
+
+class NotFound(MemError):
+    """Nothing exists under that name."""
+
+
+class AmbiguousPrefix(NotFound):
+    """Several nodes begin with that prefix."""
+
+
+class Unavailable(MemError):
+    """A part that the call needs does not answer."""
+
+
+class ConfigurationError(MemError):
+    """Settings or installed parts do not fit together."""
+
+
+class RuleError(ConfigurationError):
+    """A rule file is wrong; the cause names file and rule."""
+
+
+class ModelMismatch(ConfigurationError):
+    """The embedder and the vector index disagree; the cause names both."""
+
+
+class StackError(MemError):
+    """The embedded stack cannot start or stop."""
+
+
+class JournalCorrupt(MemError):
+    """The hash chain of the journal does not hold."""
