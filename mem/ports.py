@@ -87,7 +87,7 @@ class Journal(Protocol):
         ...
 
     async def head(self) -> Head:
-        """Count and sha of the last record."""
+        """Length of the journal and sha of its last record."""
         ...
 
 
@@ -233,7 +233,7 @@ class Memories(Protocol):
 class Seen(NamedTuple):
     """How often a signature was seen within a reach, and the UTC date of the last time."""
 
-    count: int
+    times: int
     last: str | None
 
 

@@ -46,9 +46,9 @@ class Record(BaseModel):
 
 
 class Head(NamedTuple):
-    """The count of records and the sha of the last one."""
+    """How many records there are, and the sha of the last one."""
 
-    count: int
+    length: int
     sha: str
 
 

@@ -9,9 +9,9 @@ ALGO = 1
 
 
 class Signature(BaseModel):
-    """One failure found in a text.
+    r"""One failure found in a text.
 
-    `line_start` and `line_end` count lines from 1, split at "\\n" only, both inclusive, in the text as given.
+    `line_start` and `line_end` count lines from 1, split at "\n" only, both inclusive, in the text as given.
     `message` is the masked, redacted message that entered the key; `excerpt` the redacted raw block.
     """
 

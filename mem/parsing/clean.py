@@ -1,0 +1,218 @@
+"""A raw log without what its CI system added, and the commands that it ran.
+
+Line i of the result is line i of the input: lines are emptied, never removed, so that a
+line number found here holds in the text as given.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from mem.parsing.decode import without_surrogates
+from mem.parsing.rules import Envelopes, Marker, compile_pattern, load
+
+LINE_LIMIT = 8192
+_HEAD, _TAIL = 4096, 4000
+_QUOTE_LINES = 200
+# Each alternative ends at the next ESC at the latest, so the scan is linear.
+_ANSI = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00\x08\x1b]"
+)
+_RED = re.compile(r"\x1b\[(?:\d{1,2};){0,2}(?:31|91|41)(?:;\d{1,2}){0,2}m")
+ELIDED = "[mem: {lines} lines left out, {full} with text]"
+_ELIDED = re.compile(r"\[mem: (\d{1,12}) lines left out, (\d{1,12}) with text\]\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command or step: lines `start` to `end`, exclusive, counted from 0."""
+
+    start: int
+    end: int
+    name: str = ""
+    status: int | None = None
+
+
+@dataclass(slots=True)
+class Cleaned:
+    """The cleaned lines with what the envelope said about them."""
+
+    lines: list[str]
+    envelope: str | None = None
+    red: set[int] = field(default_factory=set)
+    marks: set[int] = field(default_factory=set)
+    elided: dict[int, int] = field(default_factory=dict)
+    commands: list[Command] = field(default_factory=list)
+    _starts: list[int] = field(default_factory=list)
+
+    def command_at(self, line: int) -> int:
+        """The index of the command that holds `line`; -1 before the first."""
+        if len(self._starts) != len(self.commands):
+            self._starts = [command.start for command in self.commands]
+        return bisect_right(self._starts, line) - 1
+
+
+def cap(line: str) -> str:
+    """`line` cut to its head and tail; cutting twice changes nothing."""
+    return line if len(line) <= LINE_LIMIT else f"{line[:_HEAD]} … {line[-_TAIL:]}"
+
+
+def clean(text: str) -> Cleaned:
+    """`text` without colour, carriage returns, CI prefixes and markers."""
+    return _Cleaner().run(without_surrogates(text).split("\n"))
+
+
+@cache
+def _envelopes() -> Envelopes:
+    return load("envelopes.toml", Envelopes)
+
+
+@cache
+def _prefixes() -> tuple[tuple[Any, str | None], ...]:
+    return tuple(
+        (re.compile(entry.pattern.pattern.replace(r"\x{feff}", "\ufeff")), entry.envelope)
+        for entry in _envelopes().prefix
+    )
+
+
+@cache
+def _marker_hint() -> Any:
+    """Whether a line can be a marker or a label: all of them are anchored."""
+    entries = (*_envelopes().marker, *_envelopes().label)
+    return compile_pattern("|".join(f"(?:{entry.pattern.pattern})" for entry in entries))
+
+
+class _Cleaner:
+    """One pass over the lines; the state is the open command."""
+
+    def __init__(self) -> None:
+        self.out = Cleaned([])
+        self.votes: Counter[str] = Counter()
+        self.start: int | None = None
+        self.name = ""
+        self.awaiting = False
+        self.until: Any = None
+        self.left = 0
+        self.first = frozenset(_envelopes().starts)
+
+    def run(self, raw: list[str]) -> Cleaned:
+        """The cleaned form of `raw`."""
+        append = self.out.lines.append
+        for number, line in enumerate(raw):
+            if len(line) > LINE_LIMIT:
+                line = cap(line)
+            if "\x1b" in line or "\r" in line or "\x00" in line or "\x08" in line:
+                line = self._plain(number, line)
+            if line and (line[0].isdigit() or line[0] in "[(#\ufeff" or "Z " in line[:450]):
+                line = self._unprefixed(line)
+            if line and (self.until is not None or line[0] in self.first):
+                line = self._structure(number, line)
+            append(line)
+        self._close(len(raw), None)
+        if self.votes:
+            best = max(self.votes.values())
+            self.out.envelope = min(name for name, count in self.votes.items() if count == best)
+        return self.out
+
+    def _plain(self, number: int, line: str) -> str:
+        """`line` without colour; of what a CR overwrote, only the last text stays."""
+        if "\x1b" in line:
+            if _RED.search(line):
+                self.out.red.add(number)
+            line = _ANSI.sub("", line)
+        elif "\x00" in line or "\x08" in line:
+            line = _ANSI.sub("", line)
+        if "\r" not in line:
+            return line
+        parts = [part for part in line.split("\r") if part.strip()]
+        for part in parts[:-1]:
+            if part[:1] in ("t", "s"):
+                self._structure(number, part)
+        return parts[-1] if parts else ""
+
+    def _unprefixed(self, line: str) -> str:
+        elided = _ELIDED.match(line) if line.startswith("[mem: ") else None
+        if elided:
+            self.out.elided[len(self.out.lines)] = int(elided[2])
+            self.out.marks.add(len(self.out.lines))
+            return ""
+        for pattern, envelope in _prefixes():
+            found = pattern.match(line)
+            if found and found.end():
+                if envelope:
+                    self.votes[envelope] += 1
+                return line[found.end() :]
+        return line
+
+    def _structure(self, number: int, line: str) -> str:
+        if self.until is not None:
+            return self._quoted(number, line)
+        if _marker_hint().match(line) is None:
+            return line
+        for marker in _envelopes().marker:
+            if (marker.kind != "quote" or '"' in line) and (found := marker.pattern.search(line)):
+                return self._marker(number, marker, found)
+        for label in _envelopes().label:
+            if found := label.pattern.search(line):
+                if label.red:
+                    self.out.red.add(number)
+                if line.startswith("##["):
+                    self.votes["github-actions"] += 1
+                return line[found.end() :]
+        return line
+
+    def _marker(self, number: int, marker: Marker, found: Any) -> str:
+        if marker.envelope:
+            self.votes[marker.envelope] += 3
+        self.out.marks.add(number)
+        groups = found.groupdict()
+        if marker.kind == "open":
+            self._open(number, groups.get("name") or "", marker)
+        elif marker.kind == "close":
+            self._close(number, None)
+        elif marker.kind == "exit":
+            self._exit(number, groups)
+        elif marker.kind == "quote":
+            self.until, self.left = marker.until, _QUOTE_LINES
+        return ""
+
+    def _open(self, number: int, name: str, marker: Marker) -> None:
+        if self.awaiting and self.start == number:
+            self.name, self.awaiting = name, False
+            return
+        self._close(number, marker.implies)
+        self.start, self.name, self.awaiting = number, name, marker.opens_next
+
+    def _close(self, number: int, status: int | None) -> None:
+        if self.start is not None:
+            self.out.commands.append(Command(self.start, number, self.name, status))
+        self.start, self.name, self.awaiting = None, "", False
+
+    def _exit(self, number: int, groups: dict[str, str | None]) -> None:
+        """An exit mark speaks about the open command, else about the one that closed last."""
+        status = int((groups.get("status") or "0")[:9])
+        if self.start is not None:
+            self._close(number, status)
+        elif self.out.commands:
+            last = self.out.commands[-1]
+            if last.status is None:
+                self.out.commands[-1] = Command(last.start, last.end, last.name, status)
+        else:
+            self.out.commands.append(Command(0, number, "", status))
+
+    def _quoted(self, number: int, line: str) -> str:
+        """A line inside a report that quotes a command of several lines."""
+        found = self.until.search(line)
+        self.left -= 1
+        self.out.marks.add(number)
+        if found:
+            self.until = None
+            self._exit(number, found.groupdict())
+        elif self.left <= 0:
+            self.until = None
+        return ""
