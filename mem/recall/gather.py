@@ -1,0 +1,134 @@
+"""The recall legs of tiers 1 and 2: wide, concurrent, and merged into one set of candidates."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from mem.domain.nodes import Level, VectorKind
+from mem.ports import Candidate, Failures, Lineage, Memories, Vector, VectorHit
+from mem.recall.legs import Legs
+from mem.recall.query import Probe, Query
+
+WIDTH = 50
+LESSONS: tuple[Level, ...] = ("L1", "L2")
+
+
+class SignatureHit(NamedTuple):
+    """A node found through a signature: its very key, the coarse one, or the tool that it carries."""
+
+    sha: str
+    how: Literal["exact", "coarse", "tool"]
+    sig_sha: str | None = None
+
+
+class Gathered(NamedTuple):
+    """Candidates by the sha of the live node that stands for each hit.
+
+    `known` holds the sig_shas that point at a live node, each with the shas of those nodes; `superseded` the shas that a
+    candidate stands for.
+    """
+
+    candidates: dict[str, Candidate]
+    known: dict[str, list[str]]
+    superseded: dict[str, list[str]]
+
+
+async def gather(
+    memories: Memories, failures: Failures, legs: Legs, query: Query, vectors: Sequence[Vector]
+) -> Gathered:
+    """Run the legs, replace superseded hits by their successors, and merge what each leg says of a node.
+
+    Args:
+        vectors: one for each probe of the query; empty where the embedder failed, so that the lexical leg stands in.
+    """
+    searches = list(zip(query.probes, vectors, strict=True)) if vectors else []
+    by_signature, symptom, text, lexical = await asyncio.gather(
+        legs.run("signatures", _by_signature(memories, failures, query), list[SignatureHit]()),
+        legs.run("symptom", _search(memories, "symptom", searches), dict[str, float]()),
+        legs.run("text", _search(memories, "text", searches), dict[str, float]()),
+        _idle() if searches else legs.run("lexical", _lexical(memories, query.probes), dict[str, float]()),
+    )
+    if searches and legs.failed("symptom") and legs.failed("text"):
+        lexical = await legs.run("lexical", _lexical(memories, query.probes), dict[str, float]())
+    hits = sorted({hit.sha for hit in by_signature} | set(symptom) | set(text) | set(lexical))
+    lineages = await legs.run("text", memories.lineages(hits), dict[str, Lineage]())
+    live = sorted({lineage.node.stored_sha for lineage in lineages.values()})
+    projections = await legs.run("symptom", memories.projections(live), dict[str, str]())
+    return _merge(lineages, projections, by_signature, symptom, text, lexical)
+
+
+async def _by_signature(memories: Memories, failures: Failures, query: Query) -> list[SignatureHit]:
+    hits: list[SignatureHit] = []
+    if query.signatures:
+        coarse = sorted({signature.sig_coarse for signature in query.signatures})
+        known = await failures.known([signature.sig_sha for signature in query.signatures], query.reach)
+        hits += [SignatureHit(hit.sha, "exact", hit.sig_sha) for hit in known]
+        hits += [SignatureHit(hit.sha, "coarse") for hit in await failures.coarse(coarse, query.reach, WIDTH)]
+    if query.failure is None and query.task is None and query.tool is not None:
+        hits += [SignatureHit(sha, "tool") for sha in await memories.by_tool(query.tool, query.reach, WIDTH)]
+    return hits
+
+
+async def _search(
+    memories: Memories, kind: VectorKind, searches: Sequence[tuple[Probe, Vector]]
+) -> dict[str, float]:
+    found = [await memories.nearest(kind, LESSONS, vector, probe.reach, WIDTH) for probe, vector in searches]
+    return _best([hit for hits in found for hit in hits])
+
+
+async def _lexical(memories: Memories, probes: Sequence[Probe]) -> dict[str, float]:
+    found = [await memories.lexical(probe.text, LESSONS, probe.reach, WIDTH) for probe in probes]
+    return _best([hit for hits in found for hit in hits])
+
+
+async def _idle() -> dict[str, float]:
+    return {}
+
+
+def _best(hits: Sequence[VectorHit]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for hit in hits:
+        best[hit.sha] = max(best.get(hit.sha, hit.similarity), hit.similarity)
+    return best
+
+
+def _merge(
+    lineages: Mapping[str, Lineage],
+    projections: Mapping[str, str],
+    by_signature: Sequence[SignatureHit],
+    *similarities: Mapping[str, float],
+) -> Gathered:
+    """One candidate for each live node: of all hits that it stands for, the best of each kind."""
+    stands_for: dict[str, list[str]] = {}
+    for sha in sorted(lineages):
+        stands_for.setdefault(lineages[sha].node.stored_sha, []).append(sha)
+    how: dict[str, set[str]] = {}
+    known: dict[str, list[str]] = {}
+    for hit in by_signature:
+        how.setdefault(hit.sha, set()).add(hit.how)
+        if hit.how == "exact" and hit.sig_sha is not None and hit.sha in lineages:
+            known.setdefault(hit.sig_sha, []).append(lineages[hit.sha].node.stored_sha)
+    candidates: dict[str, Candidate] = {}
+    superseded: dict[str, list[str]] = {}
+    for live, shas in stands_for.items():
+        symptom, text, lexical = (_most(leg, shas) for leg in similarities)
+        ways = set().union(*(how.get(sha, set()) for sha in shas))
+        candidates[live] = Candidate(
+            node=lineages[shas[0]].node,
+            symptom=projections.get(live, ""),
+            symptom_similarity=symptom,
+            text_similarity=text,
+            lexical_similarity=lexical,
+            exact="exact" in ways,
+            coarse="coarse" in ways,
+            same_tool="tool" in ways,
+        )
+        chain = [old for sha in shas for old in lineages[sha].supersedes]
+        superseded[live] = list(dict.fromkeys(chain))
+    return Gathered(candidates, known, superseded)
+
+
+def _most(leg: Mapping[str, float], shas: Sequence[str]) -> float | None:
+    return max((leg[sha] for sha in shas if sha in leg), default=None)

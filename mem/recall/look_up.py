@@ -1,0 +1,190 @@
+"""The lookup use case: one request in, one answer out, counted and stored in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mem.domain.ids import SHARED, fingerprint
+from mem.domain.lookup import Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
+from mem.domain.nodes import Parent
+from mem.ports import (
+    Candidate,
+    Embedder,
+    Failures,
+    Ledger,
+    LedgerKey,
+    Memories,
+    Reranker,
+    RerankQuery,
+    Seen,
+    Settlement,
+    Skill,
+    Skills,
+    TokenCounter,
+    Vector,
+)
+from mem.recall.budget import fit, used_tokens
+from mem.recall.floors import floors
+from mem.recall.gather import WIDTH, Gathered, gather
+from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
+from mem.recall.outcome import LookUpOutcome, Unsettled
+from mem.recall.query import Query, read_query
+from mem.recall.rank import Ranking, as_lesson, rank_lessons, rank_reference, score
+from mem.recall.render import Found, outcome_of, render_body
+
+OPERATION = "context"
+
+
+@dataclass(frozen=True)
+class LookUpPorts:
+    """What a lookup needs from the outside."""
+
+    memories: Memories
+    failures: Failures
+    ledger: Ledger
+    skills: Skills
+    embedder: Embedder
+    reranker: Reranker
+    tokens: TokenCounter
+
+
+class LookUp:
+    """Answers context requests; a leg that fails makes the answer thinner, never an error."""
+
+    def __init__(
+        self, ports: LookUpPorts, *, leg_seconds: float = LEG_SECONDS, total_seconds: float = TOTAL_SECONDS
+    ) -> None:
+        self._ports = ports
+        self._leg_seconds = leg_seconds
+        self._total_seconds = total_seconds
+
+    async def __call__(self, request: LookUpInput) -> LookUpOutcome:
+        """Answer a request, or return what was answered to it before.
+
+        Raises:
+            InvalidRequest: the request gives nothing to look up.
+            RequestConflict: the request id was answered before for another body.
+        """
+        check_inputs(request)
+        mark = request.fingerprint or fingerprint(request.model_dump(mode="json", exclude_unset=True))
+        key = LedgerKey(OPERATION, request.project, request.request_id)
+        legs = Legs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)
+        stored = await legs.run("ledger", self._ports.ledger.find(key, mark), None)
+        if stored is not None:
+            return outcome_of(stored, mark, legs, replayed=True)
+        query = await asyncio.to_thread(read_query, request)
+        found = await self._find(request, query, legs)
+        return await self._settle(key, mark, found, legs)
+
+    async def _find(self, request: LookUpInput, query: Query, legs: Legs) -> Found:
+        ports = self._ports
+        vectors = await legs.run("embedding", ports.embedder.embed([probe.text for probe in query.probes]), [])
+        gathered, skills = await asyncio.gather(
+            gather(ports.memories, ports.failures, legs, query, vectors),
+            legs.run("skills", self._skills(query, vectors), list[SkillHit]()),
+        )
+        candidates = _of_interest(query, gathered)
+        rerank_query = RerankQuery(query.text, query.tool)
+        scores = await score(ports.reranker, legs, rerank_query, candidates)
+        ranking = rank_lessons(candidates, scores, request.project)
+        lessons = await self._lessons(legs, query, gathered, ranking)
+        near = ranking.near_misses
+        if vectors and used_tokens(lessons, skills, ports.tokens) < request.budget:
+            reference = await self._reference(request, query, legs, vectors)
+            lessons += await self._lessons(legs, query, gathered, reference)
+            near += reference.near_misses
+        fitted = fit(lessons, skills, request.budget, ports.tokens)
+        return Found(query, fitted, gathered.known, near, not legs.failed("signatures"))
+
+    async def _skills(self, query: Query, vectors: Sequence[Vector]) -> list[SkillHit]:
+        best: dict[str, tuple[Skill, float]] = {}
+        for vector in vectors:
+            for skill, similarity in await self._ports.skills.nearest(vector, query.shared, floors().keep_skills):
+                if similarity > best.get(skill.name, (skill, floors().skill))[1]:
+                    best[skill.name] = (skill, similarity)
+        hits = [SkillHit(name=name, score=round(similarity, 4)) for name, (_, similarity) in best.items()]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.name))[: floors().keep_skills]
+
+    async def _reference(
+        self, request: LookUpInput, query: Query, legs: Legs, vectors: Sequence[Vector]
+    ) -> Ranking:
+        candidates = await legs.run("reference", self._reference_candidates(query, vectors), list[Candidate]())
+        scores = await score(self._ports.reranker, legs, RerankQuery(query.text, query.tool), candidates)
+        return rank_reference(candidates, scores, request.project)
+
+    async def _reference_candidates(self, query: Query, vectors: Sequence[Vector]) -> list[Candidate]:
+        memories = self._ports.memories
+        best: dict[str, float] = {}
+        for vector in vectors:
+            for hit in await memories.nearest("text", ("R",), vector, query.shared, WIDTH):
+                best[hit.sha] = max(best.get(hit.sha, hit.similarity), hit.similarity)
+        nodes = await memories.nodes(sorted(best))
+        return [
+            Candidate(nodes[sha], "", None, best[sha], None, exact=False, coarse=False, same_tool=False)
+            for sha in sorted(nodes)
+        ]
+
+    async def _lessons(self, legs: Legs, query: Query, gathered: Gathered, ranking: Ranking) -> list[Lesson]:
+        shas = [ranked.candidate.node.stored_sha for ranked in ranking.kept]
+        parents = await legs.run("text", self._ports.memories.parents(shas), dict[str, list[Parent]]())
+        return [
+            as_lesson(
+                ranked,
+                signature=_matching(query, gathered, ranked.candidate.node.stored_sha) if ranked.tier == 1 else None,
+                parents=parents,
+                superseded=gathered.superseded.get(ranked.candidate.node.stored_sha, []),
+                shared=SHARED,
+            )
+            for ranked in ranking.kept
+        ]
+
+    async def _settle(self, key: LedgerKey, mark: str, found: Found, legs: Legs) -> LookUpOutcome:
+        """Count and store; where that fails the answer goes out all the same, to be stored as it is later.
+
+        Once rendered, the bytes may have been committed even if the acknowledgement was lost, so they are never changed
+        after that.
+        """
+        query = found.query
+        settlement = Settlement(key, mark, query.signatures, query.reach)
+        rendered: list[bytes] = []
+
+        def render(seen: Mapping[str, Seen]) -> bytes:
+            rendered.append(render_body(found, seen, legs))
+            return rendered[-1]
+
+        stored = await legs.run("ledger", self._ports.ledger.settle(settlement, render), None)
+        if stored is not None:
+            return outcome_of(stored, mark, legs)
+        body = rendered[-1] if rendered else await self._unstored_body(found, legs)
+        unsettled = Unsettled(
+            project=key.scope,
+            request_id=key.request_id,
+            fingerprint=mark,
+            federated=query.reach.federated,
+            sightings=list(query.signatures),
+            body=body.decode("utf-8"),
+        )
+        return outcome_of(body, mark, legs, unsettled=unsettled)
+
+    async def _unstored_body(self, found: Found, legs: Legs) -> bytes:
+        shas = [signature.sig_sha for signature in found.query.signatures]
+        before = await legs.run("ledger", self._ports.failures.seen(shas, found.query.reach), None)
+        counted = None if before is None else {sha: Seen(seen.times + 1, seen.last) for sha, seen in before.items()}
+        return render_body(found, counted, legs)
+
+
+def _of_interest(query: Query, gathered: Gathered) -> list[Candidate]:
+    """All candidates by sha; for a bare tool name those that carry the tool, where there are any."""
+    candidates = [gathered.candidates[sha] for sha in sorted(gathered.candidates)]
+    if query.failure is None and query.task is None and query.tool is not None:
+        return [each for each in candidates if each.same_tool] or candidates
+    return candidates
+
+
+def _matching(query: Query, gathered: Gathered, sha: str) -> LessonSignature | None:
+    for signature in query.signatures:
+        if sha in gathered.known.get(signature.sig_sha, ()):
+            return LessonSignature(sig_sha=signature.sig_sha, tool=signature.tool, rule=signature.rule)
+    return None

@@ -1,0 +1,75 @@
+"""What a request asks, in the form that the legs need it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mem.domain.lookup import LookUpInput, Scope
+from mem.domain.signatures import Signature
+from mem.parsing import extract, failure_lines
+from mem.parsing.redact import redact
+from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
+from mem.ports import Reach
+
+SIGNATURES = 5
+FAILURE_LINES = 8
+PROBE_CHARACTERS = 2000
+
+
+class Probe(NamedTuple):
+    """One text to search with, and how far the search may reach."""
+
+    text: str
+    reach: Reach
+
+
+class Query(NamedTuple):
+    """A request, read: `failure` and `task` are None where it has none."""
+
+    signatures: tuple[Signature, ...]
+    failure: Probe | None
+    task: Probe | None
+    tool: str | None
+    reach: Reach
+    shared: Reach
+
+    @property
+    def probes(self) -> list[Probe]:
+        """What to search with; a tool name alone is searched as text."""
+        given = [probe for probe in (self.failure, self.task) if probe is not None]
+        return given or [Probe(self.tool or "", self.reach)]
+
+    @property
+    def text(self) -> str:
+        """All that is asked, as one text."""
+        return "\n".join(probe.text for probe in self.probes)
+
+
+def read_query(request: LookUpInput) -> Query:
+    """Extract signatures and failure lines, and settle the reach of each leg.
+
+    What failed federates over projects, since an error does not belong to one; a task stays within the project. A scope
+    that is set rules all of them.
+    """
+    source = request.signature_source
+    signatures: list[Signature] = []
+    failure: Probe | None = None
+    wide = _reach(request.project, request.scope, federated_by_default=True)
+    narrow = _reach(request.project, request.scope, federated_by_default=False)
+    if source is not None and source.strip():
+        safe = redact(strip_bidi_and_zero_width(source).text).text
+        signatures = extract(safe, limit=SIGNATURES)
+        lines = failure_lines(safe, limit=FAILURE_LINES)
+        if lines:
+            failure = Probe("\n".join(lines)[:PROBE_CHARACTERS], wide)
+    task: Probe | None = None
+    if request.task is not None and request.task.strip():
+        task = Probe(redact(strip_unsafe(request.task).text).text[:PROBE_CHARACTERS], narrow)
+    tool = request.tool or (signatures[0].tool if signatures else None)
+    return Query(tuple(signatures), failure, task, tool, wide, narrow)
+
+
+def _reach(project: str, scope: Scope | None, *, federated_by_default: bool) -> Reach:
+    if scope is None:
+        return Reach(project, federated_by_default)
+    return Reach(project, scope == "all-projects")

@@ -1,0 +1,146 @@
+"""From candidates to lessons: rerank, floors, and the order of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from mem.domain.lookup import Lesson, LessonSignature, MatchedKind, Scores, Tier
+from mem.domain.nodes import Parent
+from mem.ports import Candidate, Reranker, RerankQuery
+from mem.recall.floors import floors
+from mem.recall.legs import Legs
+
+SCORE_DIGITS = 4
+PROJECT_BOOST = 0.02
+"""Added to the score of the caller's own project for ordering alone, so that it decides between near-equals."""
+NEAR_MISS = 0.5
+"""A candidate below its floor, but above this part of it, is a near miss."""
+
+
+class Ranked(NamedTuple):
+    """A candidate with its place in the answer."""
+
+    candidate: Candidate
+    tier: Tier
+    kind: MatchedKind
+    recall: float | None
+    rerank: float | None
+    order: tuple[int, int, float, str]
+
+
+class Ranking(NamedTuple):
+    """What is over the floor, best first, and how many were just below it."""
+
+    kept: list[Ranked]
+    near_misses: int
+
+
+async def score(
+    reranker: Reranker, legs: Legs, query: RerankQuery, candidates: Sequence[Candidate]
+) -> list[float] | None:
+    """A probability for each candidate, rounded; None where the reranker failed, so that recall order stands."""
+    if not candidates:
+        return []
+    scores = await legs.run("rerank", reranker.rerank(query, candidates), None)
+    return None if scores is None else [round(value, SCORE_DIGITS) for value in scores]
+
+
+def rank_lessons(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str) -> Ranking:
+    """Tier 1 whatever its score, then what is over the floors, best first and by sha."""
+    rules = floors()
+    kept: list[Ranked] = []
+    near = 0
+    for candidate, rerank in _scored(candidates, scores):
+        kind = matched_kind(candidate)
+        if candidate.exact:
+            kept.append(_ranked(candidate, 1, "signature", rerank, project))
+        elif kind is not None and (rerank is None or rerank >= rules.lesson or candidate.same_tool):
+            kept.append(_ranked(candidate, 2, kind, rerank, project))
+        elif _is_near(candidate, rerank, rules.lesson):
+            near += 1
+    kept.sort(key=lambda each: each.order)
+    first = [each for each in kept if each.tier == 1]
+    similar = [each for each in kept if each.tier == 2]
+    return Ranking(first + similar[: rules.keep_lessons], near)
+
+
+def rank_reference(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str) -> Ranking:
+    """Reference chunks over their floor, best first and by sha."""
+    rules = floors()
+    kept: list[Ranked] = []
+    near = 0
+    for candidate, rerank in _scored(candidates, scores):
+        similar = candidate.text_similarity or 0.0
+        if similar >= rules.reference_text and (rerank is None or rerank >= rules.reference):
+            kept.append(_ranked(candidate, 3, "text", rerank, project))
+        elif _is_near(candidate, rerank, rules.reference):
+            near += 1
+    kept.sort(key=lambda each: each.order)
+    return Ranking(kept[: rules.keep_reference], near)
+
+
+def matched_kind(candidate: Candidate) -> MatchedKind | None:
+    """The first kind over its floor: signature, symptom, text; None below all of them."""
+    rules = floors()
+    if candidate.exact or candidate.coarse:
+        return "signature"
+    if (candidate.symptom_similarity or 0.0) >= rules.symptom:
+        return "symptom"
+    if candidate.same_tool or (candidate.text_similarity or 0.0) >= rules.text:
+        return "text"
+    return "text" if (candidate.lexical_similarity or 0.0) >= rules.lexical else None
+
+
+def as_lesson(
+    ranked: Ranked,
+    *,
+    signature: LessonSignature | None,
+    parents: Mapping[str, list[Parent]],
+    superseded: Sequence[str],
+    shared: str,
+) -> Lesson:
+    """The lesson as the contract shows it; counts come later, from the transaction that makes them."""
+    node = ranked.candidate.node
+    return Lesson(
+        tier=ranked.tier,
+        level=node.level,
+        sha=node.stored_sha,
+        project=None if node.project == shared else node.project,
+        text=node.text,
+        matched_kind=ranked.kind,
+        signature=signature,
+        score=ranked.rerank,
+        scores=Scores(recall=ranked.recall, rerank=ranked.rerank),
+        parents=parents.get(node.stored_sha, []),
+        supersedes=list(superseded),
+    )
+
+
+def _scored(
+    candidates: Sequence[Candidate], scores: Sequence[float] | None
+) -> list[tuple[Candidate, float | None]]:
+    return list(zip(candidates, scores if scores is not None else [None] * len(candidates), strict=True))
+
+
+def _ranked(candidate: Candidate, tier: Tier, kind: MatchedKind, rerank: float | None, project: str) -> Ranked:
+    recall = _recall(candidate, kind)
+    value = rerank if rerank is not None else (recall or 0.0)
+    boost = PROJECT_BOOST if candidate.node.project == project else 0.0
+    level = 1 if candidate.node.level == "R" else 0
+    order = (tier, level, -round(value + boost, SCORE_DIGITS), candidate.node.stored_sha)
+    return Ranked(candidate, tier, kind, recall, rerank, order)
+
+
+def _recall(candidate: Candidate, kind: MatchedKind) -> float | None:
+    by_kind = {"symptom": candidate.symptom_similarity, "text": candidate.text_similarity}
+    found = by_kind.get(kind)
+    if found is None:
+        measured = (candidate.symptom_similarity, candidate.text_similarity, candidate.lexical_similarity)
+        found = max((value for value in measured if value is not None), default=None)
+    return None if found is None else round(found, SCORE_DIGITS)
+
+
+def _is_near(candidate: Candidate, rerank: float | None, floor: float) -> bool:
+    value = rerank if rerank is not None else max(candidate.symptom_similarity or 0.0, candidate.text_similarity or 0.0)
+    return NEAR_MISS * floor <= value

@@ -1,0 +1,101 @@
+"""The exact bytes of an answer, and the trace of how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mem.domain.lookup import ContextAnswer, Lesson, SeenSignature
+from mem.ports import Seen
+from mem.recall.budget import Fitted
+from mem.recall.legs import Legs
+from mem.recall.outcome import LegTrace, LessonTrace, LookUpOutcome, Trace, Unsettled
+from mem.recall.query import Query
+
+
+class Found(NamedTuple):
+    """An answer but for its counts."""
+
+    query: Query
+    fitted: Fitted
+    known: Mapping[str, list[str]]
+    near_misses: int
+    signatures_read: bool
+
+
+def render_body(found: Found, seen: Mapping[str, Seen] | None, legs: Legs) -> bytes:
+    """The exact bytes of the answer; `seen` is None where the counts could not be read."""
+    lessons = [_with_counts(lesson, seen) for lesson in found.fitted.lessons]
+    tier = min((lesson.tier for lesson in lessons), default=None)
+    answer = ContextAnswer(
+        tier=tier,
+        lessons=lessons,
+        skills=found.fitted.skills,
+        signatures=[
+            SeenSignature(
+                sig_sha=signature.sig_sha,
+                tool=signature.tool,
+                envelope=signature.envelope,
+                rule=signature.rule,
+                known=bool(found.known.get(signature.sig_sha)) if found.signatures_read else None,
+                seen_count=None if seen is None else seen[signature.sig_sha].times,
+            )
+            for signature in found.query.signatures
+        ],
+        budget=found.fitted.budget,
+        degraded=legs.degraded,
+        abstained_reason=_abstained(found) if tier is None else None,
+        nearest_misses=found.near_misses,
+    )
+    return answer.model_dump_json().encode("utf-8")
+
+
+def _with_counts(lesson: Lesson, seen: Mapping[str, Seen] | None) -> Lesson:
+    if seen is None or lesson.signature is None:
+        return lesson
+    counted = seen[lesson.signature.sig_sha]
+    return lesson.model_copy(update={"seen_count": counted.times, "last_seen": counted.last})
+
+
+def _abstained(found: Found) -> str:
+    if found.fitted.budget.dropped:
+        return "What was found does not fit the budget."
+    if found.near_misses:
+        return "Nothing known is similar enough; the nearest are below the floor."
+    if found.query.failure is None and found.query.task is None and not found.query.tool:
+        return "The text shows no failure, and nothing else was asked."
+    return "Nothing known concerns this."
+
+
+def outcome_of(
+    body: bytes, mark: str, legs: Legs, *, unsettled: Unsettled | None = None, replayed: bool = False
+) -> LookUpOutcome:
+    """Bytes and trace together."""
+    trace = _trace(ContextAnswer.model_validate_json(body), legs, replayed=replayed)
+    return LookUpOutcome(body=body.decode("utf-8"), fingerprint=mark, trace=trace, unsettled=unsettled)
+
+
+def _trace(answer: ContextAnswer, legs: Legs, *, replayed: bool) -> Trace:
+    return Trace(
+        tier=answer.tier,
+        legs=[LegTrace(leg=r.leg, milliseconds=r.milliseconds, found=r.found, note=r.note) for r in legs.runs],
+        lessons=[
+            LessonTrace(
+                tier=lesson.tier,
+                sha=lesson.sha,
+                project=lesson.project,
+                matched_kind=lesson.matched_kind,
+                recall=lesson.scores.recall,
+                rerank=lesson.scores.rerank,
+            )
+            for lesson in answer.lessons
+        ],
+        skills=[skill.name for skill in answer.skills],
+        signatures=[signature.sig_sha for signature in answer.signatures],
+        dropped=len(answer.budget.dropped),
+        used=answer.budget.used,
+        limit=answer.budget.limit,
+        degraded=[f"{each.leg}: {each.reason}" for each in answer.degraded],
+        abstained_reason=answer.abstained_reason,
+        replayed=replayed,
+    )

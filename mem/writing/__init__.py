@@ -1,0 +1,1 @@
+"""From a candidate to a findable memory: gate, append, symptom projection, signature links."""
