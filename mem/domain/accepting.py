@@ -71,6 +71,29 @@ class AcceptStep(BaseModel):
     request_id: str
 
 
+class MemoryStep(AcceptStep):
+    """Names one acceptance and the memory that it appended."""
+
+    sha: str
+
+
+class AppendedMemory(BaseModel):
+    """The memory that stands for the candidate; `duplicate_of` where an equal one was appended meanwhile."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sha: str
+    duplicate_of: str | None
+
+
+class AcceptedBody(AcceptStep):
+    """An answer to be stored for (request id, wait)."""
+
+    fingerprint: str
+    wait: Wait
+    body: str
+
+
 class Verdict(BaseModel):
     """What the gate said; `rule` is null for an acceptance."""
 
@@ -102,6 +125,14 @@ class LinkedSignature(BaseModel):
     sig_sha: str
     tool: str
     rule: str
+
+
+class LinkedSignatures(BaseModel):
+    """All signatures that an acceptance linked."""
+
+    model_config = ConfigDict(frozen=True)
+
+    signatures: list[LinkedSignature]
 
 
 class PublicVerdict(BaseModel):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import StringConstraints
 
-from mem.domain.canonical import canonical_sha, sha256_hex
+from mem.domain.canonical import canonical_sha
 
 Project = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}\z")]
 RequestId = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,200}\z")]
@@ -40,4 +40,4 @@ def context_workflow_id(project: str, request_id: str) -> str:
 
 def derived_request_id(fields: Mapping[str, Any]) -> str:
     """A request id made from the content, for batches that bring none: the same line is the same request."""
-    return "content-" + sha256_hex(fingerprint(fields))[:32]
+    return "content-" + fingerprint(fields)[:32]

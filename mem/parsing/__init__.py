@@ -1,1 +1,23 @@
 """From a raw log to failure signatures."""
+
+from __future__ import annotations
+
+from mem.parsing.decode import decode, looks_binary
+from mem.parsing.distill import Distilled, distill
+from mem.parsing.excerpts import failure_lines
+from mem.parsing.extract import extract, extract_source
+from mem.parsing.lexical import identifiers
+from mem.parsing.mask import mask, mask_coarse
+
+__all__ = [
+    "Distilled",
+    "decode",
+    "distill",
+    "extract",
+    "extract_source",
+    "failure_lines",
+    "identifiers",
+    "looks_binary",
+    "mask",
+    "mask_coarse",
+]

@@ -47,6 +47,7 @@ class Cleaned:
     red: set[int] = field(default_factory=set)
     marks: set[int] = field(default_factory=set)
     elided: dict[int, int] = field(default_factory=dict)
+    verdict: int | None = None
     commands: list[Command] = field(default_factory=list)
     _starts: list[int] = field(default_factory=list)
 
@@ -96,6 +97,7 @@ class _Cleaner:
         self.start: int | None = None
         self.name = ""
         self.awaiting = False
+        self.erred = False
         self.until: Any = None
         self.left = 0
         self.first = frozenset(_envelopes().starts)
@@ -114,6 +116,8 @@ class _Cleaner:
                 line = self._structure(number, line)
             append(line)
         self._close(len(raw), None)
+        if any(command.status for command in self.out.commands) or self.out.red and self.erred:
+            self.out.verdict = self.out.verdict or 1
         if self.votes:
             best = max(self.votes.values())
             self.out.envelope = min(name for name, count in self.votes.items() if count == best)
@@ -161,6 +165,7 @@ class _Cleaner:
             if found := label.pattern.search(line):
                 if label.red:
                     self.out.red.add(number)
+                    self.erred = True
                 if line.startswith("##["):
                     self.votes["github-actions"] += 1
                 return line[found.end() :]
@@ -179,6 +184,8 @@ class _Cleaner:
             self._exit(number, groups)
         elif marker.kind == "quote":
             self.until, self.left = marker.until, _QUOTE_LINES
+        elif marker.kind == "done":
+            self.out.verdict = int((groups.get("status") or "0")[:9])
         return ""
 
     def _open(self, number: int, name: str, marker: Marker) -> None:
@@ -190,8 +197,10 @@ class _Cleaner:
 
     def _close(self, number: int, status: int | None) -> None:
         if self.start is not None:
+            if self.erred and not status:
+                status = 1
             self.out.commands.append(Command(self.start, number, self.name, status))
-        self.start, self.name, self.awaiting = None, "", False
+        self.start, self.name, self.awaiting, self.erred = None, "", False, False
 
     def _exit(self, number: int, groups: dict[str, str | None]) -> None:
         """An exit mark speaks about the open command, else about the one that closed last."""

@@ -42,6 +42,9 @@ def _pattern(value: Any) -> Any:
 Pattern = Annotated[Any, PlainValidator(_pattern)]
 
 
+Hint = Annotated[str, Field(min_length=1, pattern=r"^[^A-Z\n]+$")]
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
@@ -51,6 +54,7 @@ class Rule(_Strict):
 
     id: str = Field(pattern=r"^[a-z0-9_-]+(\.[a-z0-9_-]+)+$")
     tool: str = ""
+    hints: tuple[Hint, ...] = Field(min_length=1)
     anchor: Pattern
     unless: Pattern | None = None
     back: Pattern | None = None
@@ -60,10 +64,16 @@ class Rule(_Strict):
     indent: bool = False
     blanks: bool = False
     max: int = Field(default=1, ge=1, le=400)
-    require: bool = False
+    last: Pattern | None = None
+    chain: Pattern | None = None
+    need: Pattern | None = None
+    title: Pattern | None = None
+    title_lines: int = Field(default=300, ge=1, le=2000)
     headline: Pattern | None = None
+    require: bool = False
     pick: Literal["first", "last"] = "last"
     code: str | None = None
+    message: str | None = None
     identity: tuple[Pattern, ...] = ()
     frame: Pattern | None = None
     foreign: Pattern | None = None
@@ -90,7 +100,7 @@ class Marker(_Strict):
     """A line that structures the log."""
 
     envelope: str | None = None
-    kind: Literal["open", "close", "exit", "quote", "note"]
+    kind: Literal["open", "close", "exit", "quote", "note", "done"]
     pattern: Pattern
     until: Pattern | None = None
     implies: int | None = None
@@ -125,6 +135,7 @@ class Classes(_Strict):
     """The line classes."""
 
     version: int = Field(ge=1)
+    hints: tuple[Hint, ...]
     line_class: tuple[LineClass, ...]
 
 
@@ -149,6 +160,8 @@ class Ranking(_Strict):
 
     version: int = Field(ge=1)
     floor: float
+    floor_failed: float
+    margin: float
     weights: dict[str, float]
 
 

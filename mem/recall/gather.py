@@ -26,8 +26,8 @@ class SignatureHit(NamedTuple):
 class Gathered(NamedTuple):
     """Candidates by the sha of the live node that stands for each hit.
 
-    `known` holds the sig_shas that point at a live node, each with the shas of those nodes; `superseded` the shas that a
-    candidate stands for.
+    `known` holds the sig_shas that point at a live node, each with the shas of those nodes; `superseded` the shas that
+    a candidate stands for.
     """
 
     candidates: dict[str, Candidate]

@@ -91,8 +91,8 @@ def _fault(candidate: Candidate, node: StoredNode | None, level: str | None) -> 
         return f"is {node.level}, not {level}"
     if level is None and node.level not in ("L1", "L2"):
         return f"is {node.level}, not a lesson"
-    if node.superseded_by is not None and level is not None:
-        return f"was superseded by {_short(node.superseded_by)}"
+    if node.superseded_by is not None:
+        return f"was superseded by {_short(node.superseded_by)}; name that one"
     return None
 
 

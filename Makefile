@@ -1,0 +1,40 @@
+# Everything runs in .venv, from the versions of requirements.lock.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: install demo test test-slow lint bench lock clean
+
+install: .venv/installed
+
+.venv/installed: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed: make PYTHON=..."'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+demo: install
+	$(BIN)/mem demo
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/pytest -m "not slow"
+
+test-slow: install
+	$(BIN)/pytest -m slow
+
+bench: install
+	$(BIN)/python bench/acceptance.py
+
+# Needs uv; names no index, so that the lock works with any.
+lock:
+	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-emit-index-url --no-emit-find-links --output-file requirements.lock --quiet
+
+clean:
+	rm -rf .venv build dist

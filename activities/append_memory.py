@@ -1,0 +1,33 @@
+"""Step 3 of an acceptance: the memory exists; the durable point."""
+
+from __future__ import annotations
+
+from temporalio import activity
+
+from activities.errors import reporting
+from mem.domain.accepting import AcceptStep, AppendedMemory
+from mem.ports import AppendPlan, Journal, Memories
+from mem.writing.candidate import load_candidate
+
+
+class AppendMemory:
+    """Appends nodes, edges and supersessions in one transaction."""
+
+    def __init__(self, journal: Journal, memories: Memories) -> None:
+        self._journal = journal
+        self._memories = memories
+
+    @activity.defn(name="append_memory")
+    @reporting
+    async def append_memory(self, step: AcceptStep) -> AppendedMemory:
+        """Append the recorded candidate, or find that an equal memory was appended meanwhile."""
+        candidate = await load_candidate(self._journal, step)
+        plan = AppendPlan(
+            key=f"appended:accept:{step.project}:{step.request_id}",
+            node=candidate.node,
+            evidence=candidate.evidence,
+            parents=candidate.parents,
+            supersedes=candidate.supersedes,
+        )
+        appended = await self._memories.append(plan)
+        return AppendedMemory(sha=appended.sha, duplicate_of=appended.duplicate_of)

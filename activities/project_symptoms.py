@@ -1,0 +1,41 @@
+"""Step 4a of an acceptance: how the failure looks that the memory explains."""
+
+from __future__ import annotations
+
+from temporalio import activity
+
+from activities.errors import reporting
+from mem.domain.accepting import MemoryStep, Projection
+from mem.ports import Embedder, Memories, Projector
+
+
+class ProjectSymptoms:
+    """Makes the symptom projection and its vector."""
+
+    def __init__(self, memories: Memories, projector: Projector, embedder: Embedder) -> None:
+        self._memories = memories
+        self._projector = projector
+        self._embedder = embedder
+
+    @activity.defn(name="project_symptoms")
+    @reporting
+    async def project_symptoms(self, step: MemoryStep) -> Projection:
+        """The recorded projection of a memory, or a new one; an empty one is a success."""
+        recorded = await self._memories.projection(step.sha)
+        if recorded is not None:
+            return recorded
+        node = (await self._memories.nodes([step.sha]))[step.sha]
+        evidence = [each.text for each in await self._memories.evidence(step.sha)]
+        text = await self._projector.project(node.text, evidence)
+        projection = Projection(text=text, model_id=self._projector.model_id, prompt_sha=self._projector.prompt_sha)
+        return await self._memories.put_projection(step.sha, projection)
+
+    @activity.defn(name="embed_symptoms")
+    @reporting
+    async def embed_symptoms(self, step: MemoryStep) -> bool:
+        """Store the vector of the projection; false where it is empty."""
+        projection = await self._memories.projection(step.sha)
+        if projection is None or not projection.text:
+            return False
+        await self._memories.put_vectors("symptom", {step.sha: projection.text}, self._embedder)
+        return True

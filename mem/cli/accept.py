@@ -1,0 +1,105 @@
+"""`mem accept`: hand in candidate memories."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show, told
+from mem.cli.connect import connected
+from mem.domain.accepting import AcceptAnswer, AcceptRequest
+from mem.domain.errors import InvalidRequest, MemError
+from mem.domain.ids import derived_request_id
+
+if TYPE_CHECKING:
+    from mem.client import MemoryClient
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(accept)
+
+
+def accept(
+    file: Annotated[str, typer.Argument(help="A JSON object, or JSON Lines of them; - for standard input.")],
+    project: Annotated[str | None, typer.Option("--project", help="For candidates that name none.")] = None,
+    output: Format = OutputFormat.TEXT,
+) -> None:
+    """Hand in one candidate memory or many; a rejection is an answer, not a failure."""
+    with explained():
+        candidates = [_with_defaults(fields, project) for fields in _candidates(read_bytes(file))]
+        if not run(_accept_all(candidates, output)):
+            raise typer.Exit(1)
+
+
+async def _accept_all(candidates: list[dict[str, Any]], output: OutputFormat) -> bool:
+    """Send each in turn; one that fails does not keep the others from being sent."""
+    client = await connected()
+    answered = [await _accept(client, fields, output) for fields in candidates]
+    return all(answered)
+
+
+async def _accept(client: MemoryClient, fields: dict[str, Any], output: OutputFormat) -> bool:
+    request_id = str(fields["request_id"])
+    try:
+        reply = await client.accept(AcceptRequest.model_validate(fields))
+    except (MemError, ValidationError) as error:
+        reason = told(error) if isinstance(error, ValidationError) else str(error)
+        say(f"error: {request_id}: {reason}")
+        if output is OutputFormat.JSON:
+            show(json.dumps({"request_id": request_id, "error": reason}, ensure_ascii=False))
+        return False
+    for note in reply.notes:
+        say(f"note: {request_id}: {note}")
+    if output is OutputFormat.JSON:
+        show(json.dumps({"request_id": request_id, **json.loads(reply.body)}, ensure_ascii=False))
+    else:
+        _tell(request_id, reply.answer)
+    return True
+
+
+def _tell(request_id: str, answer: AcceptAnswer) -> None:
+    sha = answer.sha or answer.duplicate_of or ""
+    show(f"{answer.status:<10} {sha[:12]:<12}  {request_id}")
+    if answer.verdict.rule is not None or answer.status != "accepted":
+        show(f"           {answer.verdict.rule or 'duplicate'}: {answer.verdict.reason}")
+    for signature in answer.signatures:
+        show(f"           signature {signature.sig_sha[:12]} {signature.tool} {signature.rule}")
+    if answer.projection is not None and answer.projection.text:
+        show(f"           symptom: {answer.projection.text.splitlines()[0][:100]}")
+    if answer.pending:
+        show(f"           pending: {', '.join(answer.pending)}")
+
+
+def _candidates(data: bytes) -> list[dict[str, Any]]:
+    """One JSON object over any number of lines, or one a line."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest("The candidates are not UTF-8 text.", "Send JSON or JSON Lines.") from error
+    if not text.strip():
+        raise InvalidRequest("There is no candidate in the input.", "Send a JSON object, or JSON Lines of them.")
+    try:
+        found = [json.loads(text)]
+    except ValueError:
+        found = [_parsed(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    for number, fields in enumerate(found, 1):
+        if not isinstance(fields, dict):
+            raise InvalidRequest(f"Candidate {number} is no JSON object.", "Send objects with project, level and text.")
+    return found
+
+
+def _parsed(line: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise InvalidRequest(f"Line {number} is no JSON: {error}.", "Send one JSON object a line.") from error
+
+
+def _with_defaults(fields: dict[str, Any], project: str | None) -> dict[str, Any]:
+    if project is not None:
+        fields = {"project": project, **fields}
+    return fields if fields.get("request_id") is not None else {**fields, "request_id": derived_request_id(fields)}

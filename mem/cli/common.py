@@ -1,0 +1,91 @@
+"""What every command shares: output, errors, and the one place that runs the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from pydantic import ValidationError
+
+from mem.domain.errors import InvalidRequest, MemError
+
+T = TypeVar("T")
+
+
+class OutputFormat(StrEnum):
+    """How a command prints its result."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Format = Annotated[OutputFormat, typer.Option("--format", help="text for people, json for one document.")]
+ProjectOption = Annotated[str, typer.Option("--project", help="The project: letters, digits, '.', '_' and '-'.")]
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a command's work."""
+    return asyncio.run(work)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn an error into its one clear message, and exit code 2 for bad input, else 1."""
+    try:
+        yield
+    except MemError as error:
+        say(f"error: {error}")
+        raise typer.Exit(2 if isinstance(error, InvalidRequest) else 1) from None
+    except ValidationError as error:
+        say(f"error: {told(error)}")
+        raise typer.Exit(2) from None
+    except ModuleNotFoundError as error:
+        if (error.name or "mem").split(".")[0] == "mem":
+            raise
+        say(f"error: {error.name} is not installed. Install mem-worker[local,worker,http].")
+        raise typer.Exit(1) from None
+
+
+def told(error: ValidationError) -> str:
+    """The faults of an input in one line: field and what is wrong with it."""
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(f"{'.'.join(str(part) for part in fault['loc']) or 'input'}: {fault['msg']}" for fault in faults)
+
+
+def say(text: str) -> None:
+    """Progress and errors go to stderr: stdout is for the result."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def show(text: str) -> None:
+    """Print a result."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def show_json(value: Any) -> None:
+    """Print one document."""
+    show(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def read_bytes(path: str) -> bytes:
+    """The content of a file, or of standard input for "-".
+
+    Raises:
+        InvalidRequest: it cannot be read.
+    """
+    if path == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        cause = f"{path} cannot be read: {error.strerror}."
+        raise InvalidRequest(cause, "Name a file, or - for standard input.") from error

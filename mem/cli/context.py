@@ -1,0 +1,70 @@
+"""`mem lookup`: what is known about a failure, a task or a tool."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated, Any
+
+import typer
+
+from mem.cli.common import Format, OutputFormat, ProjectOption, explained, read_bytes, run, say, show
+from mem.cli.connect import connected
+from mem.cli.report import report
+from mem.domain.errors import InvalidRequest
+from mem.domain.lookup import ContextAnswer, ContextRequest
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(lookup)
+
+
+def lookup(
+    project: ProjectOption,
+    tool: Annotated[str | None, typer.Option(help="The tool that failed, such as npm.")] = None,
+    task: Annotated[str | None, typer.Option(help="What you are about to do, in words.")] = None,
+    file: Annotated[str | None, typer.Option(help="The failing log; - for standard input.")] = None,
+    scope: Annotated[str | None, typer.Option(help="project or all-projects; unset: by tier.")] = None,
+    budget: Annotated[int | None, typer.Option(help="Tokens that the answer may take, 1 to 100000.")] = None,
+    request_id: Annotated[str | None, typer.Option(help="Send the same again to get the same answer.")] = None,
+    output: Format = OutputFormat.TEXT,
+) -> None:
+    """Look up what is known; exit 1 where nothing is."""
+    with explained():
+        made = request_id or f"made-{secrets.token_hex(16)}"
+        fields = {"tool": tool, "task": task, "scope": scope, "budget": budget}
+        given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+        if file is not None:
+            given["signature_source"] = _log(file)
+        request = ContextRequest.model_validate({"request_id": made, "project": project, **given})
+        if request_id is None:
+            say(f"request id: {made}")
+        answer = run(_look_up(request, output))
+    if answer.tier is None:
+        raise typer.Exit(1)
+
+
+async def _look_up(request: ContextRequest, output: OutputFormat) -> ContextAnswer:
+    client = await connected()
+    reply = await client.look_up(request)
+    for note in reply.notes:
+        say(f"note: {note}")
+    show(reply.body.decode("utf-8") if output is OutputFormat.JSON else report(reply.answer))
+    return reply.answer
+
+
+def _log(path: str) -> str:
+    """The text of a log.
+
+    Raises:
+        InvalidRequest: it is empty, or no text.
+    """
+    from mem.parsing import decode, looks_binary  # noqa: PLC0415 - loads all rules
+
+    data = read_bytes(path)
+    if not data.strip():
+        raise InvalidRequest(f"{path} is empty.", "Name the log of the failure.")
+    if looks_binary(data):
+        raise InvalidRequest(f"{path} is a binary file, not a log.", "Name a text file, or unpack it first.")
+    # JSON cannot carry lone surrogates, and a decoder for damaged input may leave some.
+    return decode(data).encode("utf-8", "replace").decode("utf-8")

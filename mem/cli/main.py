@@ -1,0 +1,31 @@
+"""The root of the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from mem.cli import accept, context, demo, journal, reference, serve, signature, skill, stack, symptoms
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="A failure memory on Temporal.")
+for noun in (stack, accept, context, symptoms, signature, reference, skill, journal, serve, demo):
+    noun.register(app)
+
+
+def main() -> None:
+    """Run a command."""
+    code = 0
+    try:
+        app()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # The Temporal core's threads can abort the interpreter while it shuts down, which would change the exit code.
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

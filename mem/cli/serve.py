@@ -1,0 +1,48 @@
+"""`mem worker`, `mem serve` and `mem migrate`: the parts of a stack, one by one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from mem.addresses import find_addresses
+from mem.cli.common import explained, run, say
+from mem.settings import Settings
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(worker)
+    app.command()(serve)
+    app.command()(migrate)
+
+
+def worker() -> None:
+    """Run the worker.py of this checkout or image."""
+    with explained():
+        from mem.local import find_app_dir  # noqa: PLC0415 - needs the extra `local`
+
+        script = find_app_dir(Settings().app_dir) / "worker.py"
+    # The worker takes this process's place, so that signals and exit codes need no passing on.
+    os.execv(sys.executable, [sys.executable, str(script)])  # noqa: S606 - a file of the checkout
+
+
+def serve(
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Default: MEM_HTTP_PORT or 8642.")] = None,
+) -> None:
+    """Serve the HTTP gateway on the loopback interface."""
+    chosen = {} if port is None else {"MEM_HTTP_PORT": str(port)}
+    # The gateway takes this process's place, so that signals and exit codes need no passing on.
+    os.execve(sys.executable, [sys.executable, "-m", "mem.gateway"], {**os.environ, **chosen})  # noqa: S606 - our own
+
+
+def migrate() -> None:
+    """Bring the database to this version's schema; safe to repeat."""
+    with explained():
+        from mem.wiring import migrate_database  # noqa: PLC0415 - psycopg and onnxruntime
+
+        for line in run(migrate_database(find_addresses(Settings()))):
+            say(line)

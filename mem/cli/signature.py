@@ -1,0 +1,48 @@
+"""`mem signature extract`: what identifies the failure in a log."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mem.cli.common import Format, OutputFormat, explained, read_bytes, say, show
+from mem.domain.signatures import Extraction
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    noun = typer.Typer(no_args_is_help=True, help="What identifies a failure.")
+    noun.callback()(_group)
+    noun.command()(extract)
+    app.add_typer(noun, name="signature")
+
+
+def _group() -> None:
+    """What identifies a failure."""
+
+
+def extract(
+    files: Annotated[list[str], typer.Argument(help="Logs; - for standard input.")],
+    limit: Annotated[int, typer.Option(min=1, max=40, help="At most so many signatures an input.")] = 5,
+    output: Format = OutputFormat.TEXT,
+) -> None:
+    """Extract failure signatures, best first; with --format json one object an input and line."""
+    from mem.parsing import extract_source  # noqa: PLC0415 - loads all rules
+
+    for file in files:
+        with explained():
+            extraction = extract_source(file, read_bytes(file), limit=limit)
+        if output is OutputFormat.JSON:
+            show(extraction.model_dump_json())
+        else:
+            _tell(extraction)
+
+
+def _tell(extraction: Extraction) -> None:
+    if not extraction.signatures:
+        say(f"{extraction.source}: no failure found in {extraction.lines} lines")
+    for signature in extraction.signatures:
+        place = f"{extraction.source}:{signature.line_start}-{signature.line_end}"
+        show(f"{signature.sig_sha[:12]}  {signature.tool:<10} {signature.rule:<24} {place}")
+        show(f"    {signature.message.splitlines()[0][:110] if signature.message else ''}")

@@ -1,0 +1,149 @@
+"""MemoryClient: what other programs import. Every call may be repeated with the same request id."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+from temporalio.service import RPCError
+
+from mem.clients.temporal.calls import Call, send, target_of
+from mem.clients.temporal.connection import connect
+from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, check_limits
+from mem.domain.errors import Unavailable
+from mem.domain.ids import accept_workflow_id, context_workflow_id, fingerprint
+from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
+from mem.doors import prepare_candidate, prepare_lookup
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+
+DEADLINE_SECONDS = 90.0
+CHECK_SECONDS = 5.0
+ACCEPT_LIFETIME = timedelta(days=15)
+LOOK_UP_LIFETIME = timedelta(days=8)
+"""Execution timeouts: beyond every retry of a step, so that no run stays open for ever."""
+
+
+class Reply(NamedTuple, Generic[AnswerT]):
+    """The answer, the exact bytes in which it was stored, and what the door did to the caller's texts."""
+
+    answer: AnswerT
+    body: bytes
+    notes: tuple[str, ...]
+
+
+class MemoryClient:
+    """Sends requests to the worker and waits for their answers.
+
+    Secrets are redacted, and long logs distilled, before anything leaves this process.
+    """
+
+    def __init__(self, client: Client, *, task_queue: str = "mem") -> None:
+        self._client = client
+        self._task_queue = task_queue
+
+    @classmethod
+    async def connect(
+        cls, *, address: str | None = None, namespace: str | None = None, task_queue: str = "mem"
+    ) -> MemoryClient:
+        """Connect; without arguments by Temporal's own environment variables.
+
+        Raises:
+            Unavailable: no Temporal server answers.
+        """
+        return cls(await connect(address=address, namespace=namespace), task_queue=task_queue)
+
+    async def check(self) -> None:
+        """Return if Temporal answers and a worker polls the task queue.
+
+        Raises:
+            Unavailable: either is missing; the cause says which.
+        """
+        request = DescribeTaskQueueRequest(
+            namespace=self._client.namespace,
+            task_queue=TaskQueue(name=self._task_queue),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        )
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                described = await self._client.workflow_service.describe_task_queue(request)
+        except (RPCError, TimeoutError) as error:
+            where = target_of(self._client)
+            raise Unavailable(f"Temporal at {where} does not answer.", "Check `mem status`.") from error
+        if not described.pollers:
+            raise Unavailable(f"No worker polls task queue {self._task_queue!r}.", "Start one: `mem worker`.")
+
+    async def accept(self, request: AcceptRequest, *, deadline: float = DEADLINE_SECONDS) -> Reply[AcceptAnswer]:
+        """Hand in a candidate memory.
+
+        Args:
+            deadline: seconds in all, over every attempt.
+
+        Raises:
+            InvalidRequest: the candidate breaks a limit.
+            RequestConflict: the request id was used before with another body.
+            Unavailable: no answer within the deadline; the same call may be sent again.
+        """
+        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True))
+        prepared = await asyncio.to_thread(prepare_candidate, request)
+        check_limits(prepared.message)
+        call = Call(
+            workflow="AcceptMemory",
+            update="accepted",
+            workflow_id=accept_workflow_id(request.project, request.request_id),
+            update_id=f"{mark}:{request.wait}",
+            message=AcceptInput.model_validate({**prepared.message.model_dump(), "fingerprint": mark}),
+            fingerprint=mark,
+            summary=f"{request.level} for {request.project}",
+            lifetime=ACCEPT_LIFETIME,
+            attributes=_attributes(request.project, request.tool),
+            task_queue=self._task_queue,
+        )
+        body = await send(self._client, call, deadline=deadline)
+        return Reply(AcceptAnswer.model_validate_json(body), body, prepared.notes)
+
+    async def look_up(self, request: ContextRequest, *, deadline: float = DEADLINE_SECONDS) -> Reply[ContextAnswer]:
+        """Ask what is known about a failure, a task or a tool.
+
+        Raises:
+            InvalidRequest: there is nothing to look up.
+            RequestConflict: the request id was used before with another body.
+            Unavailable: no answer within the deadline; the same call may be sent again.
+        """
+        check_inputs(request)
+        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True))
+        prepared = await asyncio.to_thread(prepare_lookup, request)
+        message = prepared.message.model_copy(update={"fingerprint": mark})
+        call = Call(
+            workflow="LookUpContext",
+            update="lookup",
+            workflow_id=context_workflow_id(request.project, request.request_id),
+            update_id=mark,
+            message=message,
+            fingerprint=mark,
+            summary=f"{_asked(request)} for {request.project}",
+            lifetime=LOOK_UP_LIFETIME,
+            attributes=_attributes(request.project, request.tool),
+            task_queue=self._task_queue,
+        )
+        body = await send(self._client, call, deadline=deadline)
+        return Reply(ContextAnswer.model_validate_json(body), body, prepared.notes)
+
+
+def _attributes(project: str, tool: str | None) -> TypedSearchAttributes:
+    pairs = [SearchAttributePair(SearchAttributeKey.for_keyword("MemProject"), project)]
+    if tool is not None:
+        pairs.append(SearchAttributePair(SearchAttributeKey.for_keyword("MemTool"), tool))
+    return TypedSearchAttributes(pairs)
+
+
+def _asked(request: ContextRequest) -> str:
+    given = {"failure": request.signature_source, "task": request.task, "tool": request.tool}
+    return " and ".join(name for name, value in given.items() if value is not None)

@@ -1,0 +1,1 @@
+"""Temporal: connection, message format, and whether a worker listens."""

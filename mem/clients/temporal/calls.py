@@ -1,0 +1,167 @@
+"""Update-with-start, sent until it is answered: the same ids in every attempt."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+from temporalio.client import (
+    Client,
+    WithStartWorkflowOperation,
+    WorkflowFailureError,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, FailureError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from mem.domain import errors
+from mem.domain.answers import Answer
+from mem.domain.errors import MemError, RequestConflict, Unavailable
+
+ATTEMPT_SECONDS = 20.0
+FIRST_PAUSE_SECONDS = 0.1
+LONGEST_PAUSE_SECONDS = 2.0
+_PASSING = {
+    RPCStatusCode.UNAVAILABLE,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.RESOURCE_EXHAUSTED,
+    RPCStatusCode.ABORTED,
+    RPCStatusCode.INTERNAL,
+    RPCStatusCode.UNKNOWN,
+}
+
+
+class Call(NamedTuple):
+    """One request on its way: the same ids in every attempt."""
+
+    workflow: str
+    update: str
+    workflow_id: str
+    update_id: str
+    message: BaseModel
+    fingerprint: str
+    summary: str
+    lifetime: timedelta
+    attributes: TypedSearchAttributes
+    task_queue: str
+
+
+async def send(client: Client, call: Call, *, deadline: float) -> bytes:
+    """The answer's body; an attempt that is lost is sent again with the same ids.
+
+    Raises:
+        RequestConflict: the request id was used before with another body.
+        Unavailable: no answer within `deadline` seconds.
+        MemError: what the run itself failed with.
+    """
+    end = time.monotonic() + deadline
+    pause = FIRST_PAUSE_SECONDS
+    while True:
+        seconds = min(ATTEMPT_SECONDS, end - time.monotonic())
+        try:
+            # The server was seen to take twice the rpc timeout while no worker answers.
+            async with asyncio.timeout(seconds + 1):
+                return (await _attempt(client, call, timedelta(seconds=seconds))).body.encode("utf-8")
+        except (WorkflowUpdateRPCTimeoutOrCancelledError, TimeoutError) as error:
+            reason = _no_answer(client, call, error)
+        except RPCError as error:
+            if error.status not in _PASSING:
+                raise _of_rpc(error, target_of(client)) from error
+            reason = _no_answer(client, call, error)
+        if time.monotonic() + pause >= end:
+            raise reason
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+
+async def _attempt(client: Client, call: Call, rpc_timeout: timedelta) -> Answer:
+    start: WithStartWorkflowOperation[Any, Any] = WithStartWorkflowOperation(
+        call.workflow,
+        call.message,
+        id=call.workflow_id,
+        task_queue=call.task_queue,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        execution_timeout=call.lifetime,
+        memo={"fingerprint": call.fingerprint},
+        static_summary=call.summary,
+        search_attributes=call.attributes,
+        result_type=Answer,
+    )
+    try:
+        answer: Answer = await client.execute_update_with_start_workflow(
+            call.update,
+            call.message,
+            start_workflow_operation=start,
+            id=call.update_id,
+            result_type=Answer,
+            rpc_timeout=rpc_timeout,
+        )
+        return answer  # noqa: TRY300 - the except clauses below answer too
+    except WorkflowAlreadyStartedError:
+        return await _answer_of_closed_run(client, call)
+    except WorkflowUpdateFailedError as error:
+        raise _of_failure(error.cause) from error
+    finally:
+        await _look_at(start)
+
+
+async def _answer_of_closed_run(client: Client, call: Call) -> Answer:
+    """A closed run that this update is new to: the same body was answered by its result, another one conflicts."""
+    handle = client.get_workflow_handle(call.workflow_id, result_type=Answer)
+    try:
+        answer = await handle.result()
+    except WorkflowFailureError as error:
+        raise _of_failure(error.cause) from error
+    if answer.fingerprint != call.fingerprint:
+        raise RequestConflict(
+            f"The request id of {call.workflow_id!r} was used before with another body.",
+            "Send the same body to get the same answer, or choose a new request id.",
+        )
+    return Answer.model_validate(answer)
+
+
+def target_of(client: Client) -> str:
+    """The address that a client is connected to."""
+    return client.service_client.config.target_host
+
+
+def _no_answer(client: Client, call: Call, error: BaseException) -> Unavailable:
+    detail = f": {error.message}" if isinstance(error, RPCError) else ""
+    return Unavailable(
+        f"No answer to {call.workflow_id!r} from Temporal at {target_of(client)}{detail}.",
+        "Check that the server and a worker run (`mem status`), then send the same request again.",
+    )
+
+
+async def _look_at(start: WithStartWorkflowOperation[Any, Any]) -> None:
+    """Retrieve what became of the start: its future holds the same error, and complains if nobody looked at it."""
+    with suppress(Exception):
+        async with asyncio.timeout(0.01):
+            await start.workflow_handle()
+
+
+def _of_failure(cause: BaseException | None) -> MemError:
+    """The error of the domain that a run or an update failed with."""
+    if isinstance(cause, ApplicationError):
+        kind: Any = getattr(errors, cause.type or "", None)
+        details = [str(detail) for detail in cause.details] or [cause.message]
+        if isinstance(kind, type) and issubclass(kind, MemError):
+            return kind(details[0], details[1] if len(details) > 1 else "")
+    message = cause.message if isinstance(cause, FailureError) else str(cause)
+    return Unavailable(f"The run ended without an answer: {message}.", "Send the same request again.")
+
+
+def _of_rpc(error: RPCError, target: str) -> MemError:
+    if error.status == RPCStatusCode.INVALID_ARGUMENT and "search attribute" in error.message.lower():
+        return errors.ConfigurationError(
+            f"Temporal at {target} lacks a search attribute: {error.message}.", "Run `mem migrate` once."
+        )
+    return Unavailable(f"Temporal at {target} refused the call: {error.message}.", "Check server and namespace.")

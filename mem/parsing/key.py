@@ -1,0 +1,189 @@
+"""From a block to the key that stands for its failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mem.domain.canonical import canonical_sha
+from mem.domain.signatures import ALGO
+from mem.parsing.blocks import Candidate, Page
+from mem.parsing.clean import cap
+from mem.parsing.mask import mask, mask_coarse, path
+from mem.parsing.redact import redact
+from mem.parsing.rules import Rule, compile_pattern
+
+FALLBACK_TOOL = "generic"
+FALLBACK_RULE = "generic.failure"
+_FRAMES = 3
+_MESSAGE = 600
+_MESSAGE_LINES = 4
+_IDENTITY_LINES = 6
+_EXCERPT = 4000
+_WORDS = compile_pattern(r"[^\W\d_]{3,}")
+_TOKENS = compile_pattern(r"<[a-z]{1,8}>")
+_EMPTY_WORDS = frozenset(
+    "error errors err fail failed failure failures failing fatal build test tests exit code status "
+    "the with and was for has are this command process npm make see above below log please job "
+    "exited completed finished aborted stopped unknown occurred task script returned result".split()
+)
+_VOLATILE = compile_pattern(r"\b0x[0-9a-fA-F]{4,}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The key of one failure with what went into it."""
+
+    sig_sha: str
+    sig_coarse: str
+    tool: str
+    rule: str
+    code: str | None
+    message: str
+    excerpt: str
+
+
+@dataclass(slots=True)
+class _Record:
+    """What a block says, before masking."""
+
+    code: str | None
+    symbol: str
+    file: str
+    message: list[str]
+    frames: list[str]
+
+
+def key_of(page: Page, one: Candidate) -> Key | None:
+    """The key of a candidate; None where nothing in it identifies a failure."""
+    block = redact("\n".join(cap(page.lines[line]) for line in range(one.start, one.end + 1))).text
+    lines = block.split("\n")
+    if one.rule is None:
+        record = _of_words(page, lines, one)
+    else:
+        title = "" if one.title is None else redact(cap(page.lines[one.title])).text
+        record = _of_rule(lines, title, one, one.rule)
+    message = mask("\n".join(record.message))[:_MESSAGE].strip()
+    symbol = _name(record.symbol)
+    if not (symbol or record.code or _says_something(message)):
+        return None
+    tool = one.rule.tool if one.rule else FALLBACK_TOOL
+    rule = one.rule.id if one.rule else FALLBACK_RULE
+    base: dict[str, Any] = {"algo": ALGO, "tool": tool, "rule": rule, "code": record.code}
+    strict = base | {"symbol": symbol, "file": record.file, "message": message}
+    return Key(
+        sig_sha=canonical_sha(strict | {"frames": record.frames}),
+        sig_coarse=canonical_sha(base | {"message": _coarse(message, record.symbol)}),
+        tool=tool,
+        rule=rule,
+        code=record.code,
+        message=message or symbol,
+        excerpt=block[:_EXCERPT],
+    )
+
+
+def _coarse(message: str, symbol: str) -> str:
+    if len(symbol) > 2:
+        message = message.replace(symbol, "<symbol>")
+    return mask_coarse(message)
+
+
+def _name(symbol: str) -> str:
+    """A test or a symbol keeps its numbers; only addresses and folders go."""
+    head, separator, rest = symbol.partition("::")
+    if "/" in head or "\\" in head:
+        head = path(head)
+    return _VOLATILE.sub("<n>", head + separator + rest)
+
+
+def _says_something(message: str) -> bool:
+    words = _WORDS.findall(_TOKENS.sub(" ", message).lower())
+    return any(word not in _EMPTY_WORDS for word in words)
+
+
+def _of_words(page: Page, lines: list[str], one: Candidate) -> _Record:
+    """Without a rule the anchor speaks, and where it has no error word its whole block."""
+    names, bits = page.names, page.bits
+    skip = page.bit("frame", "ruler", "wrapper", "summary")
+    telling = names["strong"] | names["lead"] | names["exception"]
+    if bits[one.anchor] & telling and not bits[one.anchor] & skip:
+        return _Record(None, "", "", [lines[one.anchor - one.start].strip()], [])
+    kept = [
+        text.strip()
+        for offset, text in enumerate(lines[: one.end - one.start + 1])
+        if text.strip() and not bits[one.start + offset] & skip
+    ]
+    return _Record(None, "", "", kept[:_MESSAGE_LINES], [])
+
+
+def _of_rule(lines: list[str], title: str, one: Candidate, rule: Rule) -> _Record:
+    texts = [text.removeprefix(one.prefix) for text in lines]
+    anchor = texts[min(one.anchor - one.start, len(texts) - 1)]
+    found = rule.anchor.search(anchor)
+    groups = _groups(found)
+    if title and rule.title is not None:
+        groups = _groups(rule.title.search(title.removeprefix(one.prefix))) | groups
+    main = _headline(texts, rule)
+    if main is not None:
+        groups |= _groups(main[1])
+    default = main[0] if main is not None else anchor
+    code = rule.code or groups.get("code")
+    message = [groups.get("msg", default.strip()) if rule.message is None else rule.message]
+    message += _identity(texts, rule)
+    file = groups.get("file", "")
+    return _Record(
+        code=code,
+        symbol=groups.get("test") or groups.get("symbol") or "",
+        file=path(file).rpartition("/")[2] if file else "",
+        message=message,
+        frames=_frames(texts, rule),
+    )
+
+
+def _groups(found: Any) -> dict[str, str]:
+    if found is None:
+        return {}
+    return {
+        name.rstrip("0123456789"): text.strip()
+        for name, text in found.groupdict().items()
+        if text is not None
+    }
+
+
+def _headline(texts: list[str], rule: Rule) -> tuple[str, Any] | None:
+    if rule.headline is None:
+        return None
+    for text in texts if rule.pick == "first" else reversed(texts):
+        found = rule.headline.search(text)
+        if found is not None:
+            return text, found
+    return None
+
+
+def _identity(texts: list[str], rule: Rule) -> list[str]:
+    result = []
+    for text in texts if rule.identity else ():
+        for pattern in rule.identity:
+            found = pattern.search(text)
+            if found is not None:
+                groups = [group for group in found.groups() if group]
+                result.append(" ".join(groups) if groups else text.strip())
+                break
+    return list(dict.fromkeys(result))[:_IDENTITY_LINES]
+
+
+def _frames(texts: list[str], rule: Rule) -> list[str]:
+    """The application's own frames nearest to the failure, recursion collapsed."""
+    if rule.frame is None:
+        return []
+    frames: list[str] = []
+    for text in texts:
+        found = rule.frame.search(text)
+        if found is None or (rule.foreign is not None and rule.foreign.search(text)):
+            continue
+        groups = _groups(found)
+        file = path(groups.get("file", "")).rpartition("/")[2]
+        frame = _VOLATILE.sub("<n>", ":".join(part for part in (file, groups.get("func", "")) if part))
+        if frame and frame not in frames:
+            frames.append(frame)
+    return frames[-_FRAMES:] if rule.nearest == "last" else frames[:_FRAMES]

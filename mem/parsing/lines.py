@@ -1,0 +1,121 @@
+"""What a line is by its words: classes for the ranking, and the rules that may begin there.
+
+Only lines with a hint (one automaton over the whole text) meet the patterns. The classes of
+the others are found where somebody asks for them, which is near a candidate.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from functools import cache
+from itertools import accumulate
+from typing import Any
+
+import re2
+from ahocorasick_rs import BytesAhoCorasick
+
+from mem.parsing.rules import Classes, Rule, load, tool_rules
+
+_CLASSIFIED = 1200
+_MEMORY = 128 << 20
+
+
+class Classifier:
+    """Finds lines worth a look, their classes, and the rules anchored in them."""
+
+    def __init__(self, classes: Classes, rules: tuple[Rule, ...]) -> None:
+        self.names = {entry.name: 1 << number for number, entry in enumerate(classes.line_class)}
+        self._bits = [self.names[entry.name] for entry in classes.line_class for _ in entry.any]
+        self._classes = _set(item.pattern for entry in classes.line_class for item in entry.any)
+        self._anchors = _set(rule.anchor.pattern for rule in rules)
+        shared = set(classes.hints)
+        special = {hint for rule in rules for hint in rule.hints}
+        hints = sorted(shared | special)
+        self._hints = BytesAhoCorasick([hint.encode() for hint in hints])
+
+    def hinted(self, lines: list[str]) -> list[int]:
+        """The lines in which some hint stands, in order."""
+        raw = [line.encode() for line in lines]
+        starts = [0, *accumulate(len(line) + 1 for line in raw)]
+        text = b"\n".join(raw).lower()
+        found: set[int] = set()
+        for _, start, _ in self._hints.find_matches_as_indexes(text):
+            found.add(start)
+        ordered: list[int] = []
+        for start in sorted(found):
+            if not ordered or start >= starts[ordered[-1] + 1]:
+                ordered.append(bisect_right(starts, start) - 1)
+        return ordered
+
+    def classes_of(self, line: str) -> int:
+        """The class bits of `line`, by its first and last characters."""
+        bits = 0
+        for hit in self._classes.Match(_cut(line)) or ():
+            bits |= self._bits[hit]
+        return bits
+
+    def rules_of(self, line: str) -> tuple[int, ...]:
+        """The numbers of the rules whose anchor stands in `line`, in their order."""
+        return tuple(sorted(self._anchors.Match(_cut(line)) or ()))
+
+
+def _set(patterns: Iterable[str]) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    result = re2.Set.SearchSet(options)
+    for pattern in patterns:
+        result.Add(pattern)
+    result.Compile()
+    return result
+
+
+def _cut(line: str) -> str:
+    if len(line) <= _CLASSIFIED:
+        return line
+    return f"{line[: _CLASSIFIED // 2]} {line[-_CLASSIFIED // 2 :]}"
+
+
+@cache
+def classifier() -> Classifier:
+    """The classifier of the packaged rules."""
+    return Classifier(load("classes.toml", Classes), tool_rules())
+
+
+class Bits:
+    """The class bits by line number, found when first asked for."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._known: dict[int, int] = {}
+        self._by_text: dict[str, int] = {"": 0}
+
+    def __getitem__(self, number: int) -> int:
+        bits = self._known.get(number)
+        if bits is None:
+            line = self._lines[number]
+            bits = self._by_text.get(line)
+            if bits is None:
+                bits = classifier().classes_of(line) if line.strip() else 0
+                self._by_text[line] = bits
+            self._known[number] = bits
+        return bits
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def anchors(lines: list[str], hinted: list[int]) -> dict[int, tuple[int, ...]]:
+    """The rule numbers of the hinted lines that have any."""
+    of = classifier().rules_of
+    known: dict[str, tuple[int, ...]] = {}
+    found: dict[int, tuple[int, ...]] = {}
+    for number in hinted:
+        line = lines[number]
+        rules = known.get(line)
+        if rules is None:
+            rules = known[line] = of(line)
+        if rules:
+            found[number] = rules
+    return found

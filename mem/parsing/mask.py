@@ -1,0 +1,146 @@
+"""Noise out of a message: what differs between two sightings of one failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from mem.domain.errors import RuleError
+from mem.parsing.rules import Mask, Masks, compile_pattern, load
+
+_PASSES = 6
+_WORKSPACES = compile_pattern(
+    r"^(?:[A-Za-z]:)?/(?:home/runner/work/[^/]+/[^/]+|home/[^/]+/(?:build|builds|work|src|workspace)/[^/]+/[^/]+"
+    r"|Users/[^/]+/(?:build|work)/[^/]+/[^/]+|builds/[^/]+/[^/]+|__w/[^/]+/[^/]+|a/[^/]+/[^/]+|_work/[^/]+/[^/]+"
+    r"|home/[^/]+|Users/[^/]+|root|var/lib/jenkins/workspace/[^/]+|workspaces?/[^/]+|github/workspace"
+    r"|private/var/folders/[^/]+/[^/]+/T|var/folders/[^/]+/[^/]+/T|tmp|var/tmp|usr/src/app|app|code|src|work)/"
+)
+_WORKSPACE_PARTS = 2
+
+
+def mask(text: str) -> str:
+    """`text` with its noise replaced by tokens; masking twice changes nothing."""
+    return _masked(text, coarse=False)
+
+
+def mask_coarse(text: str) -> str:
+    """`text` masked further: versions and quoted names go too."""
+    return _masked(text, coarse=True)
+
+
+def _masked(text: str, *, coarse: bool) -> str:
+    """Masked until nothing changes, since a token may complete another pattern."""
+    for _ in range(_PASSES):
+        before, text = text, _once(text, coarse=coarse)
+        if text == before:
+            break
+    return text
+
+
+@cache
+def _alternation() -> tuple[Any, tuple[Mask, ...]]:
+    masks = load("mask.toml", Masks).mask
+    for entry in masks:
+        if entry.pattern.groups:
+            raise RuleError(f"mask.toml, rule {entry.name}: it captures.", "Use (?:…).")
+        if entry.token and entry.token.startswith("$") and entry.token[1:] not in _FUNCTIONS:
+            raise RuleError(f"mask.toml, rule {entry.name}: no {entry.token}.", "Name another.")
+    pattern = "|".join(f"({entry.pattern.pattern})" for entry in masks)
+    return compile_pattern(pattern), masks
+
+
+def _once(text: str, *, coarse: bool) -> str:
+    pattern, masks = _alternation()
+    pieces: list[str] = []
+    position = 0
+    for found in pattern.finditer(text):
+        start, end = found.span()
+        if start == end:
+            continue
+        pieces.append(text[position:start])
+        position = end
+        number = next(i for i in range(len(masks)) if found.start(i + 1) >= 0)
+        pieces.append(_replacement(masks[number], text[start:end], coarse=coarse))
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+def _replacement(entry: Mask, text: str, *, coarse: bool) -> str:
+    if entry.token is None or (entry.coarse and not coarse):
+        return text
+    if entry.token.startswith("$"):
+        return _FUNCTIONS[entry.token[1:]](text)
+    return entry.token
+
+
+def path(text: str) -> str:
+    """The last two parts of a path under its workspace, without line and column."""
+    plain = text.replace("\\\\", "/").replace("\\", "/")
+    plain = _LOCATION.sub("", plain)
+    found = _WORKSPACES.match(plain)
+    if found:
+        plain = plain[found.end() :]
+    parts = [part for part in plain.split("/") if part not in ("", ".", "..", "~")]
+    kept = [_part(part) for part in parts[-_WORKSPACE_PARTS:]]
+    return "/".join(kept) or "/"
+
+
+_LOCATION = compile_pattern(r"(?::\d{1,6}(?::\d{1,5})?|\(\d{1,6}(?:,\d{1,5})?\))$")
+_TEMPORARY = compile_pattern(
+    r"^(?:(?:tmp|temp)[._-]?[\w]{4,}|\d+|pip-[\w-]+-[a-z0-9_]{8}|pytest-(?:of-\w+|\d+))$"
+)
+
+
+def _part(part: str) -> str:
+    if _TEMPORARY.match(part):
+        return "<n>"
+    return _HEX_RUN.sub(lambda found: _hex(found.group()), part)
+
+
+_HEX_RUN = compile_pattern(r"\b[0-9a-f]{7,128}\b")
+
+
+def _hex(text: str) -> str:
+    """A run of hex digits; a word of the letters a to f alone is a word."""
+    return "<n>" if any(char.isdigit() for char in text) else text
+
+
+def _url(text: str) -> str:
+    """The scheme and the shape of the path: host, query and numbers are noise."""
+    trail = text[len(text.rstrip(".:;!?")) :]
+    scheme, _, rest = text[: len(text) - len(trail)].partition("://")
+    _, _, where = rest.partition("/")
+    where = where.partition("?")[0].partition("#")[0]
+    parts = [part for part in where.split("/") if part]
+    kept = "/".join(_part(part) for part in parts[-_WORKSPACE_PARTS:])
+    return f"{scheme.lower()}:<host>/{kept}{trail}" if kept else f"{scheme.lower()}:<host>{trail}"
+
+
+def _package(text: str) -> str:
+    """A package with its major version."""
+    name, _, version = text.rpartition("@")
+    major = version.lstrip("^~v><=").partition(".")[0]
+    return f"{name}@{major}"
+
+
+def _pod(text: str) -> str:
+    """The random end of a pod's name; a plain word is part of the name."""
+    tail = text[-5:]
+    mixed = any(char.isdigit() for char in tail) and any(char.isalpha() for char in tail)
+    return "-<n>" if len(text) > len(tail) + 1 or (mixed and tail != "ppc64") else text
+
+
+def _temporary(text: str) -> str:
+    """A temporary name has a digit or is as long as the standard ones; `template` is a word."""
+    return "<n>" if any(char.isdigit() or char == "_" for char in text) else text
+
+
+_FUNCTIONS: dict[str, Callable[[str], str]] = {
+    "path": path,
+    "url": _url,
+    "package": _package,
+    "pod": _pod,
+    "hex": _hex,
+    "temporary": _temporary,
+}

@@ -1,0 +1,201 @@
+"""Which candidate is the failure: features that can be read, weights that are data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from math import log2
+
+from mem.parsing.blocks import Candidate, Page, suspects, template_of
+from mem.parsing.rules import Ranking, load
+
+CONTEXT = 4
+"""How many lines around a block its features may look at."""
+_HEADING_ABOVE = 3
+_NEAR = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its score and the features that made it."""
+
+    candidate: Candidate
+    score: float
+    features: dict[str, float]
+    echo: int | None = None
+    """A line of a command that passed and looks alike: it counts against the candidate."""
+
+
+@cache
+def ranking() -> Ranking:
+    """The weights."""
+    return load("ranking.toml", Ranking)
+
+
+class Ranker:
+    """Scores the candidates of one page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        commands = page.cleaned.commands
+        self.failing = {command.start for command in suspects(page)}
+        self.first = min(self.failing, default=None)
+        self.passed = {command.start for command in commands if command.status == 0}
+        self.junk = page.bit("summary", "wrapper", "ruler", "passed", "zero", "vague")
+        self.word = page.bit(
+            "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase",
+            "traceback", "shell_error",
+        )  # fmt: skip
+        weights = [1 if text.strip() else 0 for text in page.lines]
+        for line, count in page.cleaned.elided.items():
+            weights[line] = count
+        self.full = [0, *accumulate(weights)]
+        self.templates = self._templates_of_passed()
+
+    def _templates_of_passed(self) -> dict[str, int]:
+        """The shapes of strong lines in commands that passed: noise there is noise elsewhere."""
+        strong, cleaned = self.page.names["strong"], self.page.cleaned
+        found: dict[str, int] = {}
+        for line in self.page.hinted if self.passed else ():
+            index = cleaned.command_at(line)
+            if index < 0 or cleaned.commands[index].start not in self.passed:
+                continue
+            if line < cleaned.commands[index].end and self.page.bits[line] & strong:
+                found.setdefault(template_of(self.page.lines[line]), line)
+        return found
+
+    def _left(self, start: int, end: int) -> int:
+        """The lines with content from `start` to `end`; junk is told apart for the next few only."""
+        near = min(start + _NEAR, end)
+        bits, lines, elided = self.page.bits, self.page.lines, self.page.cleaned.elided
+        count = self.full[max(end, near)] - self.full[near]
+        for line in range(start, near):
+            if line in elided:
+                count += elided[line]
+            elif lines[line].strip() and not bits[line] & self.junk:
+                count += 1
+        return count
+
+    def score(self, candidate: Candidate) -> Scored:
+        """`candidate` with its score."""
+        features = self._position(candidate)
+        features.update(self._words(candidate))
+        features.update(self._junk(candidate))
+        features.update(self._around(candidate))
+        weights = ranking().weights
+        total = sum(value * weights.get(name, 0.0) for name, value in sorted(features.items()))
+        if candidate.rule is not None:
+            features["rule_weight"] = candidate.rule.weight
+            total += candidate.rule.weight
+        echo = self.templates.get(template_of(self.page.lines[candidate.anchor]))
+        return Scored(candidate, round(total, 6), features, echo)
+
+    def _position(self, one: Candidate) -> dict[str, float]:
+        commands = self.page.cleaned.commands
+        if not commands:
+            left = self._left(one.end + 1, len(self.page.lines))
+            return {"distance": log2(1 + left), "nothing_left": float(left == 0)}
+        index = self.page.cleaned.command_at(one.anchor)
+        if index < 0:
+            return {"before_commands": 1.0}
+        command = commands[index]
+        inside = one.anchor < command.end
+        end = command.end if inside else len(self.page.lines)
+        left = self._left(one.end + 1, end)
+        failing = inside and command.start in self.failing
+        features = {"distance": log2(1 + left), "nothing_left": float(left == 0)}
+        if failing:
+            name = "in_first_failing" if command.start == self.first else "in_other_failing"
+            features |= {
+                name: 1.0,
+                "distance_failing": log2(1 + left),
+                "nothing_left_failing": float(left == 0),
+            }
+        elif inside and command.status == 0:
+            features["in_passed"] = 1.0
+        if self.first is not None and not failing and command.start > self.first:
+            features["after_failure"] = 1.0
+        return features
+
+    def _words(self, one: Candidate) -> dict[str, float]:
+        """What the block's telling line says: the anchor, with its neighbours in the block."""
+        names, bits = self.page.names, self.page.bits[one.anchor]
+        features = {
+            name: 1.0
+            for name in (
+                "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase",
+                "traceback", "shell_error",
+            )
+            if bits & names[name]
+        }  # fmt: skip
+        blemish = self.page.bit(
+            "warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier"
+        )
+        if bits & names["strong"] and not bits & blemish:
+            features["unblemished"] = 1.0
+        if bits & names["fileline"]:
+            features["fileline"] = 1.0
+            if bits & (names["lead"] | names["strong"]) and not bits & names["warning"]:
+                features["fileline_error"] = 1.0
+        span = range(one.start, one.end + 1)
+        if sum(1 for line in span if self.page.bits[line] & names["diff"]) >= 2:
+            features["diff"] = 1.0
+        if not any(self.page.bits[line] & self.word for line in span):
+            features["no_keyword"] = 1.0
+        return features
+
+    def _junk(self, one: Candidate) -> dict[str, float]:
+        names, bits = self.page.names, self.page.bits
+        span = range(one.start, one.end + 1)
+        first = bits[one.anchor]
+        size = len(span)
+        features: dict[str, float] = {}
+        full = [line for line in span if self.page.lines[line].strip()]
+        if all(bits[line] & self.junk for line in full):
+            features["all_junk"] = 1.0
+        if full and all(bits[line] & names["frame"] for line in full):
+            features["frames_only"] = 1.0
+        for feature, name in (
+            ("zero", "zero"), ("wrapper_first", "wrapper"), ("summary_first", "summary"),
+            ("passed_first", "passed"), ("vague", "vague"), ("negation", "negation"),
+            ("usage", "usage"),
+        ):  # fmt: skip
+            if first & names[name]:
+                features[feature] = 1.0
+        if first & names["warning"]:
+            features["warning"] = 1.0
+            below = range(one.start, min(one.end + CONTEXT, len(bits)))
+            if any(bits[line] & names["werror"] for line in below):
+                features["warning_as_error"] = 1.0
+        if first & names["identifier"] and not first & (names["lead"] | names["exception"]):
+            features["identifier_only"] = 1.0
+        features["install_share"] = sum(1 for i in span if bits[i] & names["install"]) / size
+        if size > 40:
+            features["over_40"] = 1.0
+        if self.templates and template_of(self.page.lines[one.anchor]) in self.templates:
+            features["seen_in_passed"] = 1.0
+        return features
+
+    def _around(self, one: Candidate) -> dict[str, float]:
+        names, bits, lines = self.page.names, self.page.bits, self.page.lines
+        features = {one.kind: 1.0}
+        above = range(max(0, one.start - _HEADING_ABOVE), one.start)
+        if any(bits[line] & names["heading"] for line in above):
+            features["heading_above"] = 1.0
+        for line in range(one.end + 1, min(one.end + CONTEXT, len(lines))):
+            if line in self.page.cleaned.marks:
+                features["end_below"] = 1.0
+                break
+            if lines[line].strip():
+                if bits[line] & names["wrapper"]:
+                    features["wrapper_below"] = 1.0
+                elif bits[line] & names["summary"]:
+                    features["summary_below"] = 1.0
+                break
+        red = self.page.cleaned.red
+        if one.anchor in red:
+            features["red"] = 1.0
+        span = range(one.start, one.end + 1)
+        features["red_share"] = sum(1 for line in span if line in red) / len(span)
+        return features

@@ -1,0 +1,152 @@
+"""What each write records in the journal: enough to do it again, and nothing that differs between two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mem.domain.accepting import Projection
+from mem.domain.canonical import canonical_sha
+from mem.domain.journal import Entry
+from mem.domain.nodes import Node
+from mem.domain.signatures import Signature
+from mem.ports import AppendPlan, Settlement, Skill
+
+
+def appended(plan: AppendPlan, duplicate_of: str | None) -> Entry:
+    """A candidate that became a node, with all that came with it, or that was a duplicate."""
+    fresh = duplicate_of is None
+    return Entry(
+        kind="appended",
+        key=plan.key,
+        data={
+            "sha": duplicate_of or plan.node.sha,
+            "duplicate_of": duplicate_of,
+            "node": _node(plan.node) if fresh else None,
+            "evidence": [_node(node) for node in plan.evidence] if fresh else [],
+            "parents": sorted(set(plan.parents)) if fresh else [],
+            "supersedes": sorted(set(plan.supersedes)) if fresh else [],
+        },
+    )
+
+
+def projection(sha: str, made: Projection) -> Entry:
+    """What a model derived from a node."""
+    return Entry(
+        kind="projection",
+        key=projection_key(sha, made.prompt_sha, made.model_id),
+        data={"sha": sha, "text": made.text, "model_id": made.model_id, "prompt_sha": made.prompt_sha},
+    )
+
+
+def projection_key(sha: str, prompt_sha: str, model_id: str) -> str:
+    """Names a projection by all that its text depends on."""
+    return f"projection:{sha}:{prompt_sha}:{model_id}"
+
+
+def embedding(model_id: str, text_sha: str, embedding_sha256: str, dimensions: int) -> Entry:
+    """An embedding, by its digest; the vector itself is too long for the journal."""
+    return Entry(
+        kind="embedding",
+        key=embedding_key(model_id, text_sha),
+        data={
+            "model_id": model_id,
+            "text_sha": text_sha,
+            "embedding_sha256": embedding_sha256,
+            "dimensions": dimensions,
+        },
+    )
+
+
+def embedding_key(model_id: str, text_sha: str) -> str:
+    """Names an embedding by model and text."""
+    return f"embedding:{model_id}:{text_sha}"
+
+
+def signatures(project: str, request_id: str, sha: str, linked: Sequence[Signature]) -> Entry:
+    """The signatures that an acceptance linked to its node, which are also sightings."""
+    return Entry(
+        kind="signatures",
+        key=signatures_key(project, request_id),
+        data={
+            "project": project,
+            "request_id": request_id,
+            "sha": sha,
+            "signatures": [signature.model_dump(mode="json") for signature in once(linked)],
+        },
+    )
+
+
+def signatures_key(project: str, request_id: str) -> str:
+    """Names the links of one acceptance."""
+    return f"signatures:accept:{project}:{request_id}"
+
+
+def lookup(settlement: Settlement) -> Entry:
+    """An answered lookup: what it saw, so that the counts can be made again."""
+    return Entry(
+        kind="lookup",
+        key=lookup_key(settlement.key.operation, settlement.key.scope, settlement.key.request_id),
+        data={
+            "operation": settlement.key.operation,
+            "project": settlement.reach.project,
+            "request_id": settlement.key.request_id,
+            "fingerprint": settlement.fingerprint,
+            "signatures": [signature.model_dump(mode="json") for signature in by_sha(settlement.sightings)],
+        },
+    )
+
+
+def lookup_key(operation: str, scope: str, request_id: str) -> str:
+    """Names an answered request."""
+    return f"lookup:{operation}:{scope}:{request_id}"
+
+
+def reference(nodes: Sequence[Node], source: str, added: int) -> Entry:
+    """The chunks of one source, and how many of them were new."""
+    return Entry(
+        kind="reference",
+        key=reference_key(nodes, source),
+        data={"source": source, "nodes": [_node(node) for node in nodes], "added": added},
+    )
+
+
+def reference_key(nodes: Sequence[Node], source: str) -> str:
+    """Names a set of chunks by what is in it."""
+    return "reference:" + canonical_sha({"source": source, "nodes": sorted({node.sha for node in nodes})})
+
+
+def skill(put: Skill, revision: int, model_id: str) -> Entry:
+    """A skill, numbered, since a skill may return to an earlier text."""
+    return Entry(
+        kind="skill",
+        key=f"skill:{put.project}:{put.name}:{revision}",
+        data={**put._asdict(), "revision": revision, "model_id": model_id},
+    )
+
+
+def skill_text(put: Skill) -> str:
+    """What is embedded of a skill."""
+    return f"{put.name}\n{put.description}"
+
+
+def once(found: Sequence[Signature]) -> list[Signature]:
+    """Each signature once, in the order in which they came."""
+    kept: dict[str, Signature] = {}
+    for signature in found:
+        kept.setdefault(signature.sig_sha, signature)
+    return list(kept.values())
+
+
+def by_sha(found: Sequence[Signature]) -> list[Signature]:
+    """Each signature once, sorted: rows are always touched in this order."""
+    return sorted(once(found), key=lambda signature: signature.sig_sha)
+
+
+def plain_sha(text: str) -> str:
+    """Equal for texts that differ in white space and case alone."""
+    return canonical_sha(" ".join(text.split()).casefold())
+
+
+def _node(node: Node) -> dict[str, Any]:
+    return Node.model_dump(node, mode="json", include=set(Node.model_fields))

@@ -1,0 +1,126 @@
+"""Failure signatures, their links to memories, and how often they were seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from psycopg.rows import class_row
+
+from mem.domain.accepting import LinkedSignature
+from mem.domain.journal import Record
+from mem.domain.signatures import Signature
+from mem.ports import Clock, CoarseHit, KnownHit, Reach, Seen
+from mem.store import entries, journal, nodes
+from mem.store.pool import Connection, Pool, in_transaction, on_connection
+from mem.store.queries import sql
+
+NEVER = Seen(0, None)
+
+
+class PostgresFailures:
+    """The failures port."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def link(
+        self, *, project: str, request_id: str, sha: str, signatures: Sequence[Signature]
+    ) -> list[LinkedSignature]:
+        """Link signatures to a memory and count the acceptance as a sighting of each, once.
+
+        Raises:
+            NotFound: the memory does not exist.
+        """
+        key = entries.signatures_key(project, request_id)
+
+        async def work(connection: Connection) -> Record:
+            await journal.lock(connection, [key])
+            recorded = await journal.find(connection, key)
+            if recorded is not None:
+                return recorded
+            now = self._clock.now()
+            await nodes.require(connection, [sha])
+            await add(connection, signatures)
+            await connection.execute(sql("failures.link"), {"sha": sha, "sig_shas": _shas(signatures)})
+            await count(connection, project, "accept", request_id, signatures, now)
+            entry = entries.signatures(project, request_id, sha, signatures)
+            return (await journal.append(connection, [entry], now))[0]
+
+        record = await in_transaction(self._pool, work)
+        return [LinkedSignature.model_validate(signature) for signature in record.data["signatures"]]
+
+    async def linked(self, sha: str) -> list[LinkedSignature]:
+        """The signatures that point at a memory, ordered by sig_sha."""
+
+        async def work(connection: Connection) -> list[LinkedSignature]:
+            cursor = connection.cursor(row_factory=class_row(LinkedSignature))
+            return await (await cursor.execute(sql("failures.linked"), {"sha": sha})).fetchall()
+
+        return await on_connection(self._pool, work)
+
+    async def known(self, sig_shas: Sequence[str], reach: Reach) -> list[KnownHit]:
+        """The nodes that the signatures point at, superseded ones included, ordered by signature and sha."""
+
+        async def work(connection: Connection) -> list[KnownHit]:
+            cursor = connection.cursor(row_factory=class_row(KnownHit))
+            await cursor.execute(sql("failures.known"), {"sig_shas": list(sig_shas), **reach._asdict()})
+            return await cursor.fetchall()
+
+        return await on_connection(self._pool, work)
+
+    async def coarse(self, sig_coarse: Sequence[str], reach: Reach, limit: int) -> list[CoarseHit]:
+        """The nodes with a signature of equal coarse key, ordered by coarse key and sha."""
+
+        async def work(connection: Connection) -> list[CoarseHit]:
+            cursor = connection.cursor(row_factory=class_row(CoarseHit))
+            parameters = {"sig_coarse": list(sig_coarse), "limit": limit, **reach._asdict()}
+            return await (await cursor.execute(sql("failures.coarse"), parameters)).fetchall()
+
+        return await on_connection(self._pool, work)
+
+    async def seen(self, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:
+        """The counts of each signature; zero where it was never seen."""
+        return await on_connection(self._pool, lambda c: seen(c, sig_shas, reach))
+
+
+async def add(connection: Connection, signatures: Sequence[Signature]) -> None:
+    """Add the signatures that are new."""
+    rows = [signature.model_dump() for signature in entries.by_sha(signatures)]
+    async with connection.cursor() as cursor:
+        await cursor.executemany(sql("failures.insert_signature"), rows)
+
+
+async def count(
+    connection: Connection,
+    project: str,
+    operation: str,
+    request_id: str,
+    signatures: Sequence[Signature],
+    now: datetime,
+) -> None:
+    """Record one sighting of each signature; an occurrence that is there counts nothing again."""
+    await connection.execute(
+        sql("failures.count"),
+        {
+            "project": project,
+            "operation": operation,
+            "request_id": request_id,
+            "sig_shas": _shas(signatures),
+            "seen_on": now.astimezone(UTC).date(),
+        },
+    )
+
+
+async def seen(connection: Connection, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:
+    """The counts of each signature within a reach."""
+    cursor = await connection.execute(sql("failures.seen"), {"sig_shas": list(sig_shas), **reach._asdict()})
+    found = {sha: Seen(times, last.isoformat()) for sha, times, last in await cursor.fetchall()}
+    return {sha: found.get(sha, NEVER) for sha in sig_shas}
+
+
+def _shas(signatures: Sequence[Signature]) -> list[str]:
+    return sorted({signature.sig_sha for signature in signatures})
+
+

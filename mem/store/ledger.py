@@ -1,0 +1,114 @@
+"""Answered requests, and the settlement that counts a lookup and stores its answer at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from mem.domain.errors import RequestConflict
+from mem.ports import Clock, LedgerKey, Seen, Settlement
+from mem.store import entries, failures, journal
+from mem.store.pool import Connection, Pool, in_transaction, on_connection
+from mem.store.queries import sql
+
+
+class PostgresLedger:
+    """The ledger port; what it stores is invisible after `days`."""
+
+    def __init__(self, pool: Pool, clock: Clock, *, days: int = 30) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._lifetime = timedelta(days=days)
+
+    async def find(self, key: LedgerKey, fingerprint: str) -> bytes | None:
+        """The stored response.
+
+        Raises:
+            RequestConflict: the request id was answered for another body.
+        """
+        return await on_connection(self._pool, lambda c: _find(c, key, fingerprint, self._clock.now()))
+
+    async def store(self, key: LedgerKey, fingerprint: str, response: bytes) -> bytes:
+        """Store a response, or return the one stored first.
+
+        Raises:
+            RequestConflict: the request id was answered for another body.
+        """
+
+        async def work(connection: Connection) -> bytes:
+            now = self._clock.now()
+            await journal.lock(connection, [entries.lookup_key(*key)])
+            found = await _find(connection, key, fingerprint, now)
+            if found is None:
+                await self._insert(connection, key, fingerprint, response, now)
+            return response if found is None else found
+
+        return await in_transaction(self._pool, work)
+
+    async def settle(self, settlement: Settlement, render: Callable[[Mapping[str, Seen]], bytes]) -> bytes:
+        """Count the sightings, journal them, and store the response, in one transaction.
+
+        Raises:
+            RequestConflict: the request id was answered for another body, be it that the answer has expired.
+        """
+        return await in_transaction(self._pool, lambda c: self._settle(c, settlement, render))
+
+    async def expire(self, *, limit: int = 1000) -> int:
+        """Delete a batch of expired rows; how many went."""
+
+        async def work(connection: Connection) -> int:
+            parameters = {"now": self._clock.now(), "limit": limit}
+            return (await connection.execute(sql("ledger.expire"), parameters)).rowcount
+
+        return await on_connection(self._pool, work)
+
+    async def _settle(
+        self, connection: Connection, settlement: Settlement, render: Callable[[Mapping[str, Seen]], bytes]
+    ) -> bytes:
+        key, fingerprint, sightings, reach = settlement
+        now = self._clock.now()
+        journal_key = entries.lookup_key(*key)
+        await journal.lock(connection, [journal_key])
+        found = await _find(connection, key, fingerprint, now)
+        if found is not None:
+            return found
+        recorded = await journal.find(connection, journal_key)
+        if recorded is None:
+            await failures.add(connection, sightings)
+            await failures.count(connection, reach.project, key.operation, key.request_id, sightings, now)
+        elif recorded.data["fingerprint"] != fingerprint:
+            raise _conflict(key)
+        response = render(await failures.seen(connection, [one.sig_sha for one in sightings], reach))
+        await self._insert(connection, key, fingerprint, response, now)
+        if recorded is None:
+            await journal.append(connection, [entries.lookup(settlement)], now)
+        return response
+
+    async def _insert(
+        self, connection: Connection, key: LedgerKey, fingerprint: str, response: bytes, now: datetime
+    ) -> None:
+        await connection.execute(
+            sql("ledger.store"),
+            {
+                **key._asdict(),
+                "fingerprint": fingerprint,
+                "response": response,
+                "now": now,
+                "expires_at": now + self._lifetime,
+            },
+        )
+
+
+async def _find(connection: Connection, key: LedgerKey, fingerprint: str, now: datetime) -> bytes | None:
+    row = await (await connection.execute(sql("ledger.find"), {**key._asdict(), "now": now})).fetchone()
+    if row is None:
+        return None
+    if row[0] != fingerprint:
+        raise _conflict(key)
+    return bytes(row[1])
+
+
+def _conflict(key: LedgerKey) -> RequestConflict:
+    return RequestConflict(
+        f"The request id {key.request_id!r} was used before with another body.", "Use a new id for a new request."
+    )

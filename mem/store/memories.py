@@ -1,0 +1,130 @@
+"""Nodes, edges, projections and vectors: the memories port over Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from mem.domain.accepting import Projection
+from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
+from mem.ports import Appended, AppendPlan, Clock, Embedder, Lineage, Reach, Vector, VectorHit
+from mem.store import appending, embeddings, nodes, projections, vectors
+from mem.store.pool import Pool, in_transaction, on_connection
+
+_BATCH = 128
+"""Texts embedded and stored in one transaction, which holds a lock for each."""
+
+
+class PostgresMemories:
+    """The memories port; every method is one round of `in_transaction` or `on_connection`."""
+
+    def __init__(self, pool: Pool, clock: Clock, *, exact_limit: int = vectors.EXACT_LIMIT) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._exact_limit = exact_limit
+
+    async def resolve(self, prefix: str) -> str:
+        """The full sha that begins with `prefix`.
+
+        Raises:
+            NotFound: no node does.
+            AmbiguousPrefix: several do.
+            InvalidRequest: `prefix` is no hex of 4 to 64 digits.
+        """
+        return await on_connection(self._pool, lambda c: nodes.resolve(c, prefix))
+
+    async def nodes(self, shas: Sequence[str]) -> dict[str, StoredNode]:
+        """The nodes that exist among `shas`."""
+        return await on_connection(self._pool, lambda c: nodes.by_sha(c, shas))
+
+    async def live_duplicate(self, node: Node) -> str | None:
+        """The live lesson equal to `node` but for white space and case."""
+        return await on_connection(self._pool, lambda c: nodes.live_duplicate(c, node))
+
+    async def successor(self, sha: str) -> str | None:
+        """The newest live successor of a superseded node."""
+        return await on_connection(self._pool, lambda c: nodes.successor(c, sha))
+
+    async def append(self, plan: AppendPlan) -> Appended:
+        """Append nodes, edges, supersessions and the journal record, or return what was appended first.
+
+        Raises:
+            NotFound: a parent or a superseded node does not exist.
+        """
+        return await in_transaction(self._pool, lambda c: appending.append(c, plan, self._clock.now()))
+
+    async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
+        """Add reference chunks of one source; the number of new ones."""
+        return await in_transaction(
+            self._pool, lambda c: appending.add_reference(c, nodes, source, self._clock.now())
+        )
+
+    async def put_projection(self, sha: str, projection: Projection) -> Projection:
+        """Record a projection once per (sha, prompt sha, model id); returns the recorded one.
+
+        Raises:
+            NotFound: the node does not exist.
+        """
+        return await in_transaction(self._pool, lambda c: projections.put(c, sha, projection, self._clock.now()))
+
+    async def projection(self, sha: str) -> Projection | None:
+        """The projection of a node, which may be empty; None where none was made yet."""
+        return await on_connection(self._pool, lambda c: projections.of_node(c, sha))
+
+    async def put_vectors(self, kind: VectorKind, texts: Mapping[str, str], embedder: Embedder) -> None:
+        """Embed the text given for each node sha and store the vectors, a batch at a time.
+
+        Raises:
+            NotFound: a node does not exist.
+            ConfigurationError: no model is active.
+            ModelMismatch: another one is.
+        """
+        remaining = iter(sorted(texts.items()))
+        while batch := dict(islice(remaining, _BATCH)):
+            await self._put_batch(kind, batch, embedder)
+
+    async def _put_batch(self, kind: VectorKind, texts: Mapping[str, str], embedder: Embedder) -> None:
+        fresh = await embeddings.embed_missing(self._pool, embedder, set(texts.values()))
+        await in_transaction(
+            self._pool, lambda c: vectors.put(c, kind, texts, embedder, fresh, self._clock.now())
+        )
+
+    async def vector_kinds(self, sha: str) -> list[VectorKind]:
+        """Which vectors a node has, `text` first."""
+        return await on_connection(self._pool, lambda c: vectors.kinds(c, sha))
+
+    async def evidence(self, sha: str) -> list[StoredNode]:
+        """The L0 nodes below a node, in order of source, turn and sha."""
+        return await on_connection(self._pool, lambda c: nodes.evidence(c, sha))
+
+    async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
+        """The direct parents of each node, in order of level, source, turn and sha."""
+        return await on_connection(self._pool, lambda c: nodes.parents(c, shas))
+
+    async def lineages(self, shas: Sequence[str]) -> dict[str, Lineage]:
+        """For each sha the live node that stands for it; one without is left out."""
+        return await on_connection(self._pool, lambda c: nodes.lineages(c, shas))
+
+    async def nearest(
+        self, kind: VectorKind, levels: Sequence[Level], vector: Vector, reach: Reach, limit: int
+    ) -> list[VectorHit]:
+        """The nearest nodes by cosine, best first, superseded ones included, ties by sha.
+
+        Raises:
+            ModelMismatch: the vector has another dimension than the index.
+        """
+        return await on_connection(
+            self._pool, lambda c: vectors.nearest(c, kind, levels, vector, reach, limit, self._exact_limit)
+        )
+
+    async def lexical(self, text: str, levels: Sequence[Level], reach: Reach, limit: int) -> list[VectorHit]:
+        """The nodes whose text or projection is most similar by trigrams, superseded ones included."""
+        return await on_connection(self._pool, lambda c: nodes.lexical(c, text, levels, reach, limit))
+
+    async def projections(self, shas: Sequence[str]) -> dict[str, str]:
+        """The non-empty projection texts among `shas`."""
+        return await on_connection(self._pool, lambda c: projections.texts(c, shas))
+
+    async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:
+        """Live lessons whose signatures carry the tool: the own project first, then by occurrences, then by sha."""
+        return await on_connection(self._pool, lambda c: nodes.by_tool(c, tool, reach, limit))

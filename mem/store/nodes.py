@@ -1,0 +1,130 @@
+"""Reads of nodes, their edges and their successors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, LiteralString
+
+from psycopg import sql as compose
+from psycopg.rows import class_row, dict_row
+
+from mem.domain.errors import AmbiguousPrefix, InvalidRequest, NotFound
+from mem.domain.nodes import Level, Node, Parent, StoredNode
+from mem.ports import Lineage, Reach, VectorHit
+from mem.store.entries import plain_sha
+from mem.store.pool import Connection
+from mem.store.queries import sql
+
+_PREFIX = re.compile(r"[0-9a-f]{4,64}")
+_BEHIND_HEX = "g"
+
+
+async def resolve(connection: Connection, prefix: str) -> str:
+    """The full sha that begins with `prefix`."""
+    prefix = prefix.lower()
+    if not _PREFIX.fullmatch(prefix):
+        raise InvalidRequest(f"{prefix[:80]!r} is no sha.", "Give 4 to 64 hex digits.")
+    parameters = {"prefix": prefix, "behind": prefix + _BEHIND_HEX}
+    found = [sha for (sha,) in await (await connection.execute(sql("nodes.by_prefix"), parameters)).fetchall()]
+    if not found:
+        raise NotFound(f"No node begins with {prefix}.", "Check the sha.")
+    if len(found) > 1:
+        raise AmbiguousPrefix(
+            f"Several nodes begin with {prefix}: {', '.join(sha[:12] for sha in found)}.", "Give more digits."
+        )
+    return str(found[0])
+
+
+async def by_sha(connection: Connection, shas: Sequence[str]) -> dict[str, StoredNode]:
+    """The nodes that exist among `shas`, in the order asked for."""
+    cursor = connection.cursor(row_factory=class_row(StoredNode))
+    await cursor.execute(sql("nodes.by_sha"), {"shas": list(shas)})
+    found = {node.stored_sha: node for node in await cursor.fetchall()}
+    return {sha: found[sha] for sha in shas if sha in found}
+
+
+async def live_duplicate(connection: Connection, node: Node, excluded: Sequence[str] = ()) -> str | None:
+    """A live lesson equal to `node` but for white space and case, other than the excluded ones."""
+    cursor = await connection.execute(
+        sql("nodes.live_duplicate"),
+        {
+            "plain_sha": plain_sha(node.text),
+            "project": node.project,
+            "visibility": node.visibility,
+            "owner": node.owner,
+            "container": node.container,
+            "excluded": list(excluded),
+        },
+    )
+    row = await cursor.fetchone()
+    return row[0] if row else None
+
+
+async def existing(connection: Connection, shas: Sequence[str]) -> set[str]:
+    """Those of `shas` that are nodes."""
+    cursor = await connection.execute(sql("nodes.existing"), {"shas": list(shas)})
+    return {sha for (sha,) in await cursor.fetchall()}
+
+
+async def require(connection: Connection, shas: Sequence[str]) -> None:
+    """Refuse to build on nodes that are not there.
+
+    Raises:
+        NotFound: one is missing.
+    """
+    if missing := sorted(set(shas) - await existing(connection, shas)):
+        raise NotFound(f"No node {missing[0]}.", "Accept it first, or name another.")
+
+
+async def lineages(connection: Connection, shas: Sequence[str]) -> dict[str, Lineage]:
+    """For each sha the live node at the end of its successors."""
+    cursor = connection.cursor(row_factory=dict_row)
+    await cursor.execute(sql("nodes.lineages"), {"shas": list(shas)})
+    found: dict[str, Lineage] = {}
+    for row in await cursor.fetchall():
+        origin, path = row.pop("origin"), row.pop("path")
+        found[origin] = Lineage(StoredNode(**row), tuple(path))
+    return {sha: found[sha] for sha in shas if sha in found}
+
+
+async def successor(connection: Connection, sha: str) -> str | None:
+    """The live node at the end of the successors of a superseded one."""
+    lineage = (await lineages(connection, [sha])).get(sha)
+    return lineage.node.stored_sha if lineage and lineage.supersedes else None
+
+
+async def evidence(connection: Connection, sha: str) -> list[StoredNode]:
+    """The L0 nodes below a node."""
+    cursor = connection.cursor(row_factory=class_row(StoredNode))
+    return await (await cursor.execute(sql("nodes.evidence"), {"sha": sha})).fetchall()
+
+
+async def parents(connection: Connection, shas: Sequence[str]) -> dict[str, list[Parent]]:
+    """The direct parents of each node; empty for one without."""
+    found: dict[str, list[Parent]] = {sha: [] for sha in shas}
+    cursor = await connection.execute(sql("nodes.parents"), {"shas": list(shas)})
+    for child, level, sha, source, turn in await cursor.fetchall():
+        found[child].append(Parent(level=level, sha=sha, source=source, turn=turn))
+    return found
+
+
+async def lexical(
+    connection: Connection, text: str, levels: Sequence[Level], reach: Reach, limit: int
+) -> list[VectorHit]:
+    """The nodes most similar by trigrams."""
+    statement = with_literals(sql("nodes.lexical"), levels=levels)
+    cursor = await connection.execute(statement, {"text": text, "limit": limit, **reach._asdict()})
+    return [VectorHit(*row) for row in await cursor.fetchall()]
+
+
+async def by_tool(connection: Connection, tool: str, reach: Reach, limit: int) -> list[str]:
+    """Live lessons whose signatures carry the tool."""
+    cursor = await connection.execute(sql("nodes.by_tool"), {"tool": tool, "limit": limit, **reach._asdict()})
+    return [sha for (sha,) in await cursor.fetchall()]
+
+
+def with_literals(statement: LiteralString, *, levels: Sequence[Level], **more: Any) -> compose.Composed:
+    """Write levels and other values into a statement, where only literals let the planner take a partial index."""
+    listed = compose.SQL(", ").join(compose.Literal(level) for level in levels)
+    return compose.SQL(statement).format(levels=listed, **{name: compose.Literal(one) for name, one in more.items()})

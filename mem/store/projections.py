@@ -1,0 +1,40 @@
+"""Symptom projections: every one is recorded, the first of a node stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from psycopg.rows import class_row
+
+from mem.domain.accepting import Projection
+from mem.store import entries, journal, nodes
+from mem.store.pool import Connection
+from mem.store.queries import sql
+
+
+async def put(connection: Connection, sha: str, made: Projection, now: datetime) -> Projection:
+    """Record a projection, or return the one recorded under the same node, prompt and model."""
+    key = entries.projection_key(sha, made.prompt_sha, made.model_id)
+    await journal.lock(connection, [key])
+    recorded = await journal.find(connection, key)
+    if recorded is not None:
+        return Projection.model_validate(recorded.data)
+    await nodes.require(connection, [sha])
+    row = {"sha": sha, **made.model_dump()}
+    if (await connection.execute(sql("projections.insert"), row)).rowcount:
+        await connection.execute(sql("projections.show"), row)
+    await journal.append(connection, [entries.projection(sha, made)], now)
+    return made
+
+
+async def of_node(connection: Connection, sha: str) -> Projection | None:
+    """The projection of a node."""
+    cursor = connection.cursor(row_factory=class_row(Projection))
+    return await (await cursor.execute(sql("projections.of_node"), {"sha": sha})).fetchone()
+
+
+async def texts(connection: Connection, shas: Sequence[str]) -> dict[str, str]:
+    """The texts of those that are not empty."""
+    cursor = await connection.execute(sql("projections.texts"), {"shas": list(shas)})
+    return dict(await cursor.fetchall())

@@ -1,0 +1,25 @@
+"""SQL by name: the blocks of `sql/*.sql`, each under a line `-- name: NAME` with its description below."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import LiteralString
+
+_BLOCK = re.compile(r"^-- name: (?P<name>\w+)\n-- (?P<about>.+)\n", re.MULTILINE)
+
+
+@functools.cache
+def _blocks(file: str) -> Mapping[str, str]:
+    text = files("mem.store").joinpath("sql", f"{file}.sql").read_text(encoding="utf-8")
+    _, *parts = _BLOCK.split(text)
+    return {name: statement.strip() for name, statement in zip(parts[::3], parts[2::3], strict=True)}
+
+
+@functools.cache
+def sql(name: str) -> LiteralString:
+    """The statement `file.name`; it comes from this package alone, never from input."""
+    file, _, block = name.partition(".")
+    return _blocks(file)[block]

@@ -1,0 +1,51 @@
+-- name: insert_signature
+-- Add a signature; one that is there stays.
+INSERT INTO failure_signature (sig_sha, sig_coarse, algo, tool, envelope, rule, code, message, excerpt)
+VALUES (%(sig_sha)s, %(sig_coarse)s, %(algo)s, %(tool)s, %(envelope)s, %(rule)s, %(code)s, %(message)s, %(excerpt)s)
+ON CONFLICT DO NOTHING
+
+-- name: link
+-- Make signatures point at a node.
+INSERT INTO signature_link (sig_sha, node_sha)
+SELECT sig_sha, %(sha)s FROM unnest(%(sig_shas)s::text[]) AS sig_sha ORDER BY sig_sha
+ON CONFLICT DO NOTHING
+
+-- name: count
+-- Record sightings and count those that are new, the rows in the order of their signatures.
+WITH added AS (
+    INSERT INTO occurrence (project, operation, request_id, sig_sha, seen_on)
+    SELECT %(project)s, %(operation)s, %(request_id)s, sig_sha, %(seen_on)s
+    FROM unnest(%(sig_shas)s::text[]) AS sig_sha ORDER BY sig_sha
+    ON CONFLICT DO NOTHING
+    RETURNING sig_sha
+)
+INSERT INTO occurrence_count AS c (sig_sha, project, times, last_seen)
+SELECT sig_sha, %(project)s, 1, %(seen_on)s FROM added ORDER BY sig_sha
+ON CONFLICT (sig_sha, project) DO UPDATE
+SET times = c.times + 1, last_seen = greatest(c.last_seen, excluded.last_seen)
+
+-- name: linked
+-- The signatures that point at a node.
+SELECT sig_sha, tool, rule FROM signature_link JOIN failure_signature USING (sig_sha)
+WHERE node_sha = %(sha)s ORDER BY sig_sha
+
+-- name: known
+-- The nodes that signatures point at.
+SELECT l.sig_sha, n.sha FROM signature_link l JOIN memory_node n ON n.sha = l.node_sha
+WHERE l.sig_sha = ANY(%(sig_shas)s) AND n.visibility = 'global'
+  AND (%(federated)s OR n.project IN (%(project)s, '*'))
+ORDER BY l.sig_sha, n.sha
+
+-- name: coarse
+-- The nodes that signatures with these coarse keys point at.
+SELECT DISTINCT f.sig_coarse, n.sha
+FROM failure_signature f JOIN signature_link l USING (sig_sha) JOIN memory_node n ON n.sha = l.node_sha
+WHERE f.sig_coarse = ANY(%(sig_coarse)s) AND n.visibility = 'global'
+  AND (%(federated)s OR n.project IN (%(project)s, '*'))
+ORDER BY f.sig_coarse, n.sha LIMIT %(limit)s
+
+-- name: seen
+-- How often signatures were seen within a reach, and when last.
+SELECT sig_sha, sum(times)::bigint, max(last_seen) FROM occurrence_count
+WHERE sig_sha = ANY(%(sig_shas)s) AND (%(federated)s OR project = %(project)s)
+GROUP BY sig_sha

@@ -1,0 +1,25 @@
+-- name: lock
+-- Take the advisory locks of the names hashed to these keys, in this order, until the transaction ends.
+SELECT pg_advisory_xact_lock(key) FROM unnest(%(keys)s::bigint[]) AS key
+
+-- name: lock_head
+-- Length and sha of the journal, locked: the last lock that a transaction takes.
+SELECT length, sha FROM journal_head FOR UPDATE
+
+-- name: append
+-- Add a record and move the head to it.
+WITH moved AS (UPDATE journal_head SET length = %(seq)s, sha = %(sha)s)
+INSERT INTO journal (seq, sha, previous, key, kind, body)
+VALUES (%(seq)s, %(sha)s, %(previous)s, %(key)s, %(kind)s, %(body)s)
+
+-- name: find
+-- The records with these keys.
+SELECT seq, sha, previous, key, kind, body FROM journal WHERE key = ANY(%(keys)s)
+
+-- name: page
+-- The next records behind a sequence number.
+SELECT seq, sha, previous, key, kind, body FROM journal WHERE seq > %(after)s ORDER BY seq LIMIT %(limit)s
+
+-- name: head
+-- Length and sha of the journal.
+SELECT length, sha FROM journal_head

@@ -1,0 +1,20 @@
+-- name: find
+-- The response to a request, unless it has expired.
+SELECT fingerprint, response FROM request_ledger
+WHERE operation = %(operation)s AND scope = %(scope)s AND request_id = %(request_id)s AND expires_at > %(now)s
+
+-- name: store
+-- Store a response; only an expired one gives way.
+INSERT INTO request_ledger AS r (operation, scope, request_id, fingerprint, response, created_at, expires_at)
+VALUES (%(operation)s, %(scope)s, %(request_id)s, %(fingerprint)s, %(response)s, %(now)s, %(expires_at)s)
+ON CONFLICT (operation, scope, request_id) DO UPDATE
+SET fingerprint = excluded.fingerprint, response = excluded.response, created_at = excluded.created_at,
+    expires_at = excluded.expires_at
+WHERE r.expires_at <= excluded.created_at
+
+-- name: expire
+-- Delete a batch of expired rows, passing over those that another batch holds.
+DELETE FROM request_ledger WHERE (operation, scope, request_id) IN (
+    SELECT operation, scope, request_id FROM request_ledger WHERE expires_at <= %(now)s
+    ORDER BY expires_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)

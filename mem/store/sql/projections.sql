@@ -1,0 +1,17 @@
+-- name: insert
+-- Make a projection the one of its node, unless it has one.
+INSERT INTO symptom_projection (node_sha, text, model_id, prompt_sha)
+VALUES (%(sha)s, %(text)s, %(model_id)s, %(prompt_sha)s)
+ON CONFLICT DO NOTHING
+
+-- name: show
+-- Repeat the projection in the node, for the trigram index.
+UPDATE memory_node SET projected = %(text)s WHERE sha = %(sha)s
+
+-- name: of_node
+-- The projection of a node.
+SELECT text, model_id, prompt_sha FROM symptom_projection WHERE node_sha = %(sha)s
+
+-- name: texts
+-- The projections that are not empty.
+SELECT node_sha, text FROM symptom_projection WHERE node_sha = ANY(%(shas)s) AND text <> '' ORDER BY node_sha

@@ -1,0 +1,34 @@
+-- name: lock_nodes
+-- The nodes that get vectors, locked in the order of their shas against being superseded meanwhile.
+SELECT sha FROM memory_node WHERE sha = ANY(%(shas)s) ORDER BY sha FOR SHARE
+
+-- name: insert
+-- Add the vectors of nodes, live where the node is; one that is there stays.
+INSERT INTO memory_vector (node_sha, kind, project, level, visibility, owner, container, live, embedding)
+SELECT n.sha, %(kind)s, n.project, n.level, n.visibility, n.owner, n.container, n.superseded_by IS NULL, new.embedding
+FROM unnest(%(shas)s::text[], %(embeddings)s::halfvec[]) AS new (sha, embedding) JOIN memory_node n ON n.sha = new.sha
+ORDER BY n.sha
+ON CONFLICT DO NOTHING
+
+-- name: kinds
+-- Which vectors a node has, `text` first.
+SELECT kind FROM memory_vector WHERE node_sha = %(sha)s ORDER BY kind DESC
+
+-- name: live
+-- How many live vectors a search would have to scan.
+SELECT coalesce(sum(live), 0)::bigint FROM vector_count
+WHERE kind = %(kind)s AND level_group = %(group)s AND (%(federated)s OR project IN (%(project)s, '*'))
+
+-- name: nearest_exact
+-- The nearest vectors by a scan of all that qualify; `+ 0` keeps the HNSW index out.
+SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
+WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
+  AND (%(federated)s OR project IN (%(project)s, '*'))
+ORDER BY (embedding <=> %(vector)s) + 0, node_sha LIMIT %(limit)s
+
+-- name: nearest_hnsw
+-- The nearest vectors by the partial HNSW index; `|| ''` keeps the index on projects out. Comes unordered.
+SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
+WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
+  AND (%(federated)s OR project || '' IN (%(project)s, '*'))
+ORDER BY embedding <=> %(vector)s LIMIT %(limit)s

@@ -1,0 +1,100 @@
+"""Vectors of nodes: stored beside what they are filtered by, searched exactly or through an index."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import psycopg
+from pgvector import HalfVector
+
+from mem.domain.canonical import sha256_hex
+from mem.domain.errors import ModelMismatch
+from mem.domain.nodes import Level, VectorKind
+from mem.ports import Embedder, Reach, Vector, VectorHit
+from mem.store import embeddings, journal, nodes
+from mem.store.pool import Connection
+from mem.store.queries import sql
+from mem.store.vector_index import check_active
+
+EXACT_LIMIT = 15_000
+"""Up to so many live vectors a scan is fast enough, finds all, and orders the same after a rebuild."""
+
+_GROUPS: tuple[tuple[str, frozenset[Level]], ...] = (
+    ("lesson", frozenset({"L1", "L2"})),
+    ("L0", frozenset({"L0"})),
+    ("R", frozenset({"R"})),
+)
+
+
+async def put(
+    connection: Connection,
+    kind: VectorKind,
+    texts: Mapping[str, str],
+    embedder: Embedder,
+    fresh: Mapping[str, bytes],
+    now: datetime,
+) -> None:
+    """Store the vectors of nodes by sha, recording those embeddings in `fresh` that no one recorded before."""
+    await check_active(connection, embedder.model_id, embedder.dimensions)
+    text_shas = {sha: sha256_hex(text) for sha, text in texts.items()}
+    used = {sha: fresh[sha] for sha in text_shas.values() if sha in fresh}
+    recorded = await embeddings.record(connection, embedder, set(text_shas.values()), used)
+    await nodes.require(connection, list(texts))
+    await connection.execute(sql("vectors.lock_nodes"), {"shas": list(texts)})
+    await connection.execute(
+        sql("vectors.insert"),
+        {
+            "kind": kind,
+            "shas": list(texts),
+            "embeddings": [embeddings.halfvec(recorded.embeddings[text_shas[sha]]) for sha in texts],
+        },
+    )
+    await journal.append(connection, recorded.entries, now)
+
+
+async def kinds(connection: Connection, sha: str) -> list[VectorKind]:
+    """Which vectors a node has, `text` first."""
+    return [kind for (kind,) in await (await connection.execute(sql("vectors.kinds"), {"sha": sha})).fetchall()]
+
+
+async def nearest(
+    connection: Connection,
+    kind: VectorKind,
+    levels: Sequence[Level],
+    vector: Vector,
+    reach: Reach,
+    limit: int,
+    exact_limit: int = EXACT_LIMIT,
+) -> list[VectorHit]:
+    """The nearest nodes, best first; each group of levels has an index, so each is a search of its own."""
+    hits: list[VectorHit] = []
+    for group, members in _GROUPS:
+        if wanted := sorted(members.intersection(levels)):
+            route = await _route(connection, kind, group, reach, exact_limit)
+            statement = nodes.with_literals(sql(route), levels=wanted, kind=kind)
+            hits += await _search(connection, statement, vector, reach, limit)
+    return sorted(hits, key=lambda hit: (-hit.similarity, hit.sha))[:limit]
+
+
+async def _route(connection: Connection, kind: VectorKind, group: str, reach: Reach, exact_limit: int) -> str:
+    """Decide instead of the planner, which takes the index for small projects too and then misses most of them."""
+    cursor = await connection.execute(sql("vectors.live"), {"kind": kind, "group": group, **reach._asdict()})
+    row = await cursor.fetchone()
+    return "vectors.nearest_hnsw" if row and row[0] > exact_limit else "vectors.nearest_exact"
+
+
+async def _search(
+    connection: Connection, statement: psycopg.sql.Composed, vector: Vector, reach: Reach, limit: int
+) -> list[VectorHit]:
+    parameters = {"vector": HalfVector(list(vector)), "limit": limit, **reach._asdict()}
+    try:
+        rows = await (await connection.execute(statement, parameters)).fetchall()
+    except psycopg.errors.DataException as error:
+        raise ModelMismatch(
+            f"The query vector does not fit the vector index: {str(error).splitlines()[0]}.",
+            "Use the embedding model that the index was made with.",
+        ) from error
+    # A vector without length has no angle to any other.
+    return [VectorHit(sha, similarity) for sha, similarity in rows if not math.isnan(similarity)]

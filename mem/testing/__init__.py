@@ -1,0 +1,27 @@
+"""Deterministic fakes of the ports, in memory: for this project's tests and for those of its users.
+
+```python
+state = FakeState()
+memories, failures, ledger = FakeMemories(state), FakeFailures(state), FakeLedger(state)
+```
+"""
+
+from mem.testing.failures import FakeFailures, FakeLedger
+from mem.testing.memories import FakeMemories
+from mem.testing.models import FakeEmbedder, FakeProjector, FakeReranker, FakeTokens
+from mem.testing.skills import FakeSkills
+from mem.testing.state import FakeClock, FakeJournal, FakeState
+
+__all__ = [
+    "FakeClock",
+    "FakeEmbedder",
+    "FakeFailures",
+    "FakeJournal",
+    "FakeLedger",
+    "FakeMemories",
+    "FakeProjector",
+    "FakeReranker",
+    "FakeSkills",
+    "FakeState",
+    "FakeTokens",
+]

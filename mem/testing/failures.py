@@ -1,0 +1,161 @@
+"""The fake failures and the fake ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, timedelta
+
+from mem.domain.accepting import LinkedSignature
+from mem.domain.errors import NotFound, RequestConflict
+from mem.domain.signatures import Signature
+from mem.ports import CoarseHit, KnownHit, LedgerKey, Reach, Seen, Settlement
+from mem.testing.state import Answered, FakeState, Occurrence
+
+
+class FakeFailures:
+    """The failures port."""
+
+    def __init__(self, state: FakeState) -> None:
+        self._state = state
+
+    async def link(
+        self, *, project: str, request_id: str, sha: str, signatures: Sequence[Signature]
+    ) -> list[LinkedSignature]:
+        """Link signatures to a memory and count the acceptance as a sighting of each, once."""
+        state, key = self._state, f"signatures:accept:{project}:{request_id}"
+        async with state.lock:
+            if key not in state.by_key:
+                if sha not in state.nodes:
+                    raise NotFound(f"No node {sha}.", "Accept it first, or name another.")
+                sight(state, project, "accept", request_id, signatures)
+                state.links |= {(one.sig_sha, sha) for one in signatures}
+            data = {"project": project, "request_id": request_id, "sha": sha, "signatures": _once(signatures)}
+            record = state.append("signatures", key, data)
+        return [LinkedSignature.model_validate(one) for one in record.data["signatures"]]
+
+    async def linked(self, sha: str) -> list[LinkedSignature]:
+        """The signatures that point at a memory, ordered by sig_sha."""
+        found = [self._state.signatures[one] for one, node in sorted(self._state.links) if node == sha]
+        return [LinkedSignature(sig_sha=one.sig_sha, tool=one.tool, rule=one.rule) for one in found]
+
+    async def known(self, sig_shas: Sequence[str], reach: Reach) -> list[KnownHit]:
+        """The nodes that the signatures point at, superseded ones included, ordered by signature and sha."""
+        state = self._state
+        found = [KnownHit(*link) for link in sorted(state.links) if link[0] in sig_shas]
+        return [hit for hit in found if state.visible(hit.sha, reach)]
+
+    async def coarse(self, sig_coarse: Sequence[str], reach: Reach, limit: int) -> list[CoarseHit]:
+        """The nodes with a signature of equal coarse key, ordered by coarse key and sha."""
+        state = self._state
+        found = {(state.signatures[one].sig_coarse, sha) for one, sha in state.links if state.visible(sha, reach)}
+        return [CoarseHit(*hit) for hit in sorted(found) if hit[0] in sig_coarse][:limit]
+
+    async def seen(self, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:
+        """The counts of each signature; zero where it was never seen."""
+        return count(self._state, sig_shas, reach)
+
+
+class FakeLedger:
+    """The ledger port; what it stores is invisible after `days`."""
+
+    def __init__(self, state: FakeState, *, days: int = 30) -> None:
+        self._state = state
+        self._lifetime = timedelta(days=days)
+
+    async def find(self, key: LedgerKey, fingerprint: str) -> bytes | None:
+        """The stored response."""
+        answered = self._state.ledger.get(key)
+        if answered is None or answered.expires_at <= self._state.clock.now():
+            return None
+        if answered.fingerprint != fingerprint:
+            raise _conflict(key)
+        return answered.response
+
+    async def store(self, key: LedgerKey, fingerprint: str, response: bytes) -> bytes:
+        """Store a response, or return the one stored first."""
+        async with self._state.lock:
+            found = await self.find(key, fingerprint)
+            if found is None:
+                self._insert(key, fingerprint, response)
+            return response if found is None else found
+
+    async def settle(self, settlement: Settlement, render: Callable[[Mapping[str, Seen]], bytes]) -> bytes:
+        """Count the sightings, journal them, and store the response, or do nothing of it if `render` fails."""
+        key, fingerprint, sightings, reach = settlement
+        state = self._state
+        async with state.lock:
+            found = await self.find(key, fingerprint)
+            if found is not None:
+                return found
+            journal_key = f"lookup:{key.operation}:{key.scope}:{key.request_id}"
+            recorded = state.by_key.get(journal_key)
+            if recorded is not None and recorded.data["fingerprint"] != fingerprint:
+                raise _conflict(key)
+            before = state.signatures.copy(), state.occurrences.copy()
+            try:
+                if recorded is None:
+                    sight(state, reach.project, key.operation, key.request_id, sightings)
+                response = render(count(state, [one.sig_sha for one in sightings], reach))
+            except BaseException:
+                state.signatures, state.occurrences = before
+                raise
+            self._insert(key, fingerprint, response)
+            state.append("lookup", journal_key, _lookup(settlement))
+            return response
+
+    async def expire(self, *, limit: int = 1000) -> int:
+        """Delete a batch of expired rows; how many went."""
+        now = self._state.clock.now()
+        async with self._state.lock:
+            expired = [key for key, answered in self._state.ledger.items() if answered.expires_at <= now][:limit]
+            for key in expired:
+                del self._state.ledger[key]
+        return len(expired)
+
+    def _insert(self, key: LedgerKey, fingerprint: str, response: bytes) -> None:
+        expires_at = self._state.clock.now() + self._lifetime
+        self._state.ledger[key] = Answered(fingerprint, response, expires_at)
+
+
+def sight(state: FakeState, project: str, operation: str, request_id: str, signatures: Sequence[Signature]) -> None:
+    """Record one sighting of each signature; one that is there stays."""
+    today = state.clock.now().astimezone(UTC).date()
+    for one in signatures:
+        state.signatures.setdefault(one.sig_sha, one)
+        state.occurrences.setdefault(Occurrence(project, operation, request_id, one.sig_sha), today)
+
+
+def count(state: FakeState, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:
+    """The counts of each signature within a reach."""
+    found = {}
+    for sig_sha in sig_shas:
+        days = [
+            day
+            for one, day in state.occurrences.items()
+            if one.sig_sha == sig_sha and (reach.federated or one.project == reach.project)
+        ]
+        found[sig_sha] = Seen(len(days), max(days).isoformat() if days else None)
+    return found
+
+
+def _lookup(settlement: Settlement) -> dict[str, object]:
+    return {
+        "operation": settlement.key.operation,
+        "project": settlement.reach.project,
+        "request_id": settlement.key.request_id,
+        "fingerprint": settlement.fingerprint,
+        "signatures": _once(sorted(settlement.sightings, key=lambda one: one.sig_sha)),
+    }
+
+
+def _once(signatures: Sequence[Signature]) -> list[dict[str, object]]:
+    kept: dict[str, dict[str, object]] = {}
+    for one in signatures:
+        kept.setdefault(one.sig_sha, one.model_dump())
+    return list(kept.values())
+
+
+def _conflict(key: LedgerKey) -> RequestConflict:
+    return RequestConflict(
+        f"The request id {key.request_id!r} was used before with another body.", "Use a new id for a new request."
+    )

@@ -1,0 +1,252 @@
+"""The fake memories."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mem.domain.accepting import Projection
+from mem.domain.canonical import canonical_sha, sha256_hex
+from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, NotFound
+from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
+from mem.ports import Appended, AppendPlan, Embedder, Lineage, Reach, Vector, VectorHit
+from mem.testing.models import words
+from mem.testing.state import FakeState, within
+
+
+class FakeMemories:
+    """The memories port. The first model that stores a vector is the active one."""
+
+    def __init__(self, state: FakeState) -> None:
+        self._state = state
+
+    async def resolve(self, prefix: str) -> str:
+        """The full sha that begins with `prefix`."""
+        prefix = prefix.lower()
+        if not re.fullmatch(r"[0-9a-f]{4,64}", prefix):
+            raise InvalidRequest(f"{prefix[:80]!r} is no sha.", "Give 4 to 64 hex digits.")
+        found = [sha for sha in self._state.nodes if sha.startswith(prefix)]
+        if not found:
+            raise NotFound(f"No node begins with {prefix}.", "Check the sha.")
+        if len(found) > 1:
+            raise AmbiguousPrefix(f"Several nodes begin with {prefix}.", "Give more digits.")
+        return found[0]
+
+    async def nodes(self, shas: Sequence[str]) -> dict[str, StoredNode]:
+        """The nodes that exist among `shas`."""
+        return {sha: self._stored(sha) for sha in shas if sha in self._state.nodes}
+
+    async def live_duplicate(self, node: Node) -> str | None:
+        """The live lesson equal to `node` but for white space and case."""
+        return self._duplicate(node, ())
+
+    async def successor(self, sha: str) -> str | None:
+        """The newest live successor of a superseded node."""
+        lineage = self._lineage(sha)
+        return lineage.node.stored_sha if lineage and lineage.supersedes else None
+
+    async def append(self, plan: AppendPlan) -> Appended:
+        """Append nodes, edges, supersessions and the journal record, or return what was appended first."""
+        async with self._state.lock:
+            recorded = self._state.by_key.get(plan.key)
+            if recorded is None:
+                sha = plan.node.sha
+                standing = self._duplicate(plan.node, [one for one in plan.supersedes if one != sha])
+                standing = standing or await self.successor(sha)
+                if standing is None:
+                    self._write(plan)
+                recorded = self._state.append("appended", plan.key, _appended(plan, standing))
+        data = recorded.data
+        return Appended(data["sha"], tuple(Node(**node).sha for node in data["evidence"]), data["duplicate_of"])
+
+    async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
+        """Add reference chunks of one source; the number of new ones."""
+        digest = canonical_sha({"source": source, "nodes": sorted({node.sha for node in nodes})})
+        async with self._state.lock:
+            recorded = self._state.by_key.get(f"reference:{digest}")
+            if recorded is None:
+                new = {node.sha: node for node in nodes if node.sha not in self._state.nodes}
+                self._state.nodes |= new
+                data = {"source": source, "nodes": [node.model_dump() for node in nodes], "added": len(new)}
+                recorded = self._state.append("reference", f"reference:{digest}", data)
+        return int(recorded.data["added"])
+
+    async def put_projection(self, sha: str, projection: Projection) -> Projection:
+        """Record a projection once per (sha, prompt sha, model id); the first of a node stands."""
+        key = f"projection:{sha}:{projection.prompt_sha}:{projection.model_id}"
+        async with self._state.lock:
+            if key not in self._state.by_key:
+                self._require([sha])
+                self._state.projections.setdefault(sha, projection)
+            recorded = self._state.append("projection", key, {"sha": sha, **projection.model_dump()})
+        return Projection.model_validate(recorded.data)
+
+    async def projection(self, sha: str) -> Projection | None:
+        """The projection of a node, which may be empty; None where none was made yet."""
+        return self._state.projections.get(sha)
+
+    async def put_vectors(self, kind: VectorKind, texts: Mapping[str, str], embedder: Embedder) -> None:
+        """Embed the text given for each node sha and store the vectors, replaying recorded embeddings."""
+        async with self._state.lock:
+            self._activate(embedder)
+            self._require(texts)
+            await remember(self._state, embedder, sorted(set(texts.values())))
+            for sha, text in texts.items():
+                vector = self._state.embeddings[embedder.model_id, sha256_hex(text)]
+                self._state.vectors.setdefault((sha, kind), vector)
+
+    async def vector_kinds(self, sha: str) -> list[VectorKind]:
+        """Which vectors a node has, `text` first."""
+        kinds: tuple[VectorKind, ...] = ("text", "symptom")
+        return [kind for kind in kinds if (sha, kind) in self._state.vectors]
+
+    async def evidence(self, sha: str) -> list[StoredNode]:
+        """The L0 nodes below a node, in order of source, turn and sha."""
+        found, open_ = set[str](), [sha]
+        while open_:
+            new = self._state.edges.get(open_.pop(), set()) - found
+            found |= new
+            open_ += new
+        below = [self._stored(one) for one in found if self._state.nodes[one].level == "L0"]
+        return sorted(below, key=lambda node: _place(node.source, node.turn, node.stored_sha))
+
+    async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
+        """The direct parents of each node, in order of level, source, turn and sha."""
+        return {sha: self._parents(sha) for sha in shas}
+
+    async def lineages(self, shas: Sequence[str]) -> dict[str, Lineage]:
+        """For each sha the live node that stands for it; one without is left out."""
+        return {sha: lineage for sha in shas if (lineage := self._lineage(sha))}
+
+    async def nearest(
+        self, kind: VectorKind, levels: Sequence[Level], vector: Vector, reach: Reach, limit: int
+    ) -> list[VectorHit]:
+        """The nearest nodes by cosine, best first, superseded ones included, ties by sha."""
+        if self._state.model and len(vector) != self._state.model[1]:
+            raise ModelMismatch("The query vector does not fit the vectors.", "Use the model that made them.")
+        hits = [
+            VectorHit(sha, sum(one * other for one, other in zip(vector, stored, strict=True)))
+            for (sha, of_kind), stored in self._state.vectors.items()
+            if of_kind == kind and self._readable(sha, levels, reach)
+        ]
+        return _best(hits, limit)
+
+    async def lexical(self, text: str, levels: Sequence[Level], reach: Reach, limit: int) -> list[VectorHit]:
+        """The nodes that hold most of the query's trigrams: Postgres also asks that they stand together."""
+        asked = _trigrams(text)
+        hits = []
+        for sha, node in self._state.nodes.items():
+            if asked and self._readable(sha, levels, reach):
+                projection = self._state.projections.get(sha)
+                held = _trigrams(node.text + "\n" + (projection.text if projection else ""))
+                hits.append(VectorHit(sha, len(asked & held) / len(asked)))
+        return _best([hit for hit in hits if hit.similarity >= 0.3], limit)
+
+    async def projections(self, shas: Sequence[str]) -> dict[str, str]:
+        """The non-empty projection texts among `shas`."""
+        found = {sha: self._state.projections[sha].text for sha in sorted(shas) if sha in self._state.projections}
+        return {sha: text for sha, text in found.items() if text}
+
+    async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:
+        """Live lessons whose signatures carry the tool: the own project first, then by occurrences, then by sha."""
+        state, times = self._state, dict[str, int]()
+        for sig_sha, sha in state.links:
+            if state.signatures[sig_sha].tool == tool:
+                seen = [one for one in state.occurrences if one.sig_sha == sig_sha]
+                near = [one for one in seen if reach.federated or one.project == reach.project]
+                times[sha] = times.get(sha, 0) + len(near)
+        found = [
+            sha for sha in times if self._readable(sha, ("L1", "L2"), reach) and sha not in state.superseded_by
+        ]
+        found.sort(key=lambda sha: (state.nodes[sha].project != reach.project, -times[sha], sha))
+        return found[:limit]
+
+    def _stored(self, sha: str) -> StoredNode:
+        node = self._state.nodes[sha]
+        return StoredNode(**node.model_dump(), stored_sha=sha, superseded_by=self._state.superseded_by.get(sha))
+
+    def _readable(self, sha: str, levels: Sequence[Level], reach: Reach) -> bool:
+        node = self._state.nodes[sha]
+        return node.level in levels and node.visibility == "global" and within(node.project, reach)
+
+    def _duplicate(self, node: Node, excluded: Sequence[str]) -> str | None:
+        equal = [
+            sha
+            for sha, other in self._state.nodes.items()
+            if other.level in {"L1", "L2"} and sha not in self._state.superseded_by and sha not in excluded
+            and _alike(other) == _alike(node)
+        ]  # fmt: skip
+        return min(equal, default=None)
+
+    def _write(self, plan: AppendPlan) -> None:
+        self._require([*plan.parents, *plan.supersedes])
+        sha = plan.node.sha
+        for node in (*plan.evidence, plan.node):
+            self._state.nodes.setdefault(node.sha, node)
+        self._state.edges[sha] = {*plan.parents, *(node.sha for node in plan.evidence)} - {sha}
+        for superseded in plan.supersedes:
+            self._state.superseded_by.setdefault(superseded, sha)
+
+    def _require(self, shas: Sequence[str] | Mapping[str, str]) -> None:
+        if missing := sorted(set(shas) - set(self._state.nodes)):
+            raise NotFound(f"No node {missing[0]}.", "Accept it first, or name another.")
+
+    def _parents(self, sha: str) -> list[Parent]:
+        nodes = [(self._state.nodes[one], one) for one in self._state.edges.get(sha, set())]
+        nodes.sort(key=lambda pair: (pair[0].level, *_place(pair[0].source, pair[0].turn, pair[1])))
+        return [Parent(level=node.level, sha=one, source=node.source, turn=node.turn) for node, one in nodes]
+
+    def _lineage(self, sha: str) -> Lineage | None:
+        path: list[str] = []
+        while sha in self._state.superseded_by and sha not in path:
+            path.append(sha)
+            sha = self._state.superseded_by[sha]
+        return Lineage(self._stored(sha), tuple(path)) if sha in self._state.nodes and sha not in path else None
+
+    def _activate(self, embedder: Embedder) -> None:
+        wanted = (embedder.model_id, embedder.dimensions)
+        self._state.model = self._state.model or wanted
+        if self._state.model != wanted:
+            raise ModelMismatch(f"The embedder is {wanted}, the vectors are of {self._state.model}.", "Use that one.")
+
+
+async def remember(state: FakeState, embedder: Embedder, texts: Sequence[str]) -> None:
+    """Embed the texts that the model has not embedded before, and journal the new embeddings."""
+    new = {sha256_hex(text): text for text in texts if (embedder.model_id, sha256_hex(text)) not in state.embeddings}
+    vectors = await embedder.embed(list(new.values())) if new else []
+    for text_sha, vector in sorted(zip(new, vectors, strict=True)):
+        state.embeddings[embedder.model_id, text_sha] = vector
+        digest = hashlib.sha256(struct.pack(f"<{len(vector)}f", *vector)).hexdigest()
+        data = {"model_id": embedder.model_id, "text_sha": text_sha, "embedding_sha256": digest}
+        state.append("embedding", f"embedding:{embedder.model_id}:{text_sha}", data | {"dimensions": len(vector)})
+
+
+def _appended(plan: AppendPlan, duplicate_of: str | None) -> dict[str, Any]:
+    fresh = duplicate_of is None
+    return {
+        "sha": duplicate_of or plan.node.sha,
+        "duplicate_of": duplicate_of,
+        "node": plan.node.model_dump() if fresh else None,
+        "evidence": [node.model_dump() for node in plan.evidence] if fresh else [],
+        "parents": sorted(set(plan.parents)) if fresh else [],
+        "supersedes": sorted(set(plan.supersedes)) if fresh else [],
+    }
+
+
+def _alike(node: Node) -> tuple[str | None, ...]:
+    return " ".join(node.text.split()).casefold(), node.project, node.visibility, node.owner, node.container
+
+
+def _place(source: str | None, turn: int | None, sha: str) -> tuple[str, int, str]:
+    return source or "", -1 if turn is None else turn, sha
+
+
+def _best(hits: list[VectorHit], limit: int) -> list[VectorHit]:
+    return sorted(hits, key=lambda hit: (-hit.similarity, hit.sha))[:limit]
+
+
+def _trigrams(text: str) -> set[str]:
+    return {padded[at : at + 3] for word in words(text) for padded in [f"  {word} "] for at in range(len(word) + 1)}

@@ -1,0 +1,128 @@
+"""What all fakes share: one state, one lock, one clock, and the journal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from mem.domain.accepting import Projection
+from mem.domain.journal import GENESIS, Entry, EntryKind, Head, Record, chain_sha, record_body
+from mem.domain.nodes import Node
+from mem.domain.signatures import Signature
+from mem.ports import Clock, LedgerKey, Reach, Skill
+
+
+class FakeClock:
+    """Stands still until it is moved."""
+
+    def __init__(self, now: datetime | None = None) -> None:
+        self._now = now or datetime(2026, 7, 2, 12, 0, 0, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        """The time that was set."""
+        return self._now
+
+    def advance(self, step: timedelta) -> None:
+        """Move on."""
+        self._now += step
+
+
+class Answered(NamedTuple):
+    """A row of the ledger."""
+
+    fingerprint: str
+    response: bytes
+    expires_at: datetime
+
+
+class Occurrence(NamedTuple):
+    """Names one sighting of a signature."""
+
+    project: str
+    operation: str
+    request_id: str
+    sig_sha: str
+
+
+class HeldSkill(NamedTuple):
+    """A skill with its vector."""
+
+    skill: Skill
+    revision: int
+    model_id: str
+    vector: list[float]
+
+
+class FakeState:
+    """The shared memory of the fakes; every method of a fake holds `lock` while it changes something."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock: Clock = clock or FakeClock()
+        self.lock = asyncio.Lock()
+        self.records: list[Record] = []
+        self.by_key: dict[str, Record] = {}
+        self.nodes: dict[str, Node] = {}
+        self.superseded_by: dict[str, str] = {}
+        self.edges: dict[str, set[str]] = {}
+        self.projections: dict[str, Projection] = {}
+        self.embeddings: dict[tuple[str, str], list[float]] = {}
+        self.model: tuple[str, int] | None = None
+        self.vectors: dict[tuple[str, str], list[float]] = {}
+        self.signatures: dict[str, Signature] = {}
+        self.links: set[tuple[str, str]] = set()
+        self.occurrences: dict[Occurrence, date] = {}
+        self.ledger: dict[LedgerKey, Answered] = {}
+        self.skills: dict[tuple[str, str], HeldSkill] = {}
+
+    def append(self, kind: EntryKind, key: str, data: dict[str, Any]) -> Record:
+        """Append a record, or return the one that has the key."""
+        if key in self.by_key:
+            return self.by_key[key]
+        head, entry = self.head(), Entry(kind=kind, key=key, data=data)
+        seq, time = head.length + 1, self.clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        sha = chain_sha(head.sha, record_body(entry, seq=seq, time=time))
+        record = Record(sha=sha, previous=head.sha, seq=seq, time=time, **entry.model_dump())
+        self.records.append(record)
+        self.by_key[key] = record
+        return record
+
+    def head(self) -> Head:
+        """Length of the journal and sha of its last record."""
+        return Head(len(self.records), self.records[-1].sha if self.records else GENESIS)
+
+    def visible(self, sha: str, reach: Reach) -> bool:
+        """Whether a read within `reach` may see a node."""
+        node = self.nodes[sha]
+        return node.visibility == "global" and within(node.project, reach)
+
+
+class FakeJournal:
+    """The journal port."""
+
+    def __init__(self, state: FakeState) -> None:
+        self._state = state
+
+    async def record(self, entry: Entry) -> Record:
+        """Append `entry`, or return the record that already has its key."""
+        async with self._state.lock:
+            return self._state.append(entry.kind, entry.key, entry.data)
+
+    async def find(self, key: str) -> Record | None:
+        """The record with that key."""
+        return self._state.by_key.get(key)
+
+    async def read(self, *, after: int = 0) -> AsyncIterator[Record]:
+        """All records in order, beginning behind sequence number `after`."""
+        for record in self._state.records[after:]:
+            yield record
+
+    async def head(self) -> Head:
+        """Length of the journal and sha of its last record."""
+        return self._state.head()
+
+
+def within(project: str, reach: Reach) -> bool:
+    """Whether what belongs to a project, or to all of them, is within reach."""
+    return reach.federated or project in {reach.project, "*"}

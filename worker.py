@@ -1,0 +1,108 @@
+"""The worker: settings, wiring, and a Temporal worker over both."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+import structlog
+from temporalio.client import Client
+from temporalio.worker import Interceptor, Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.append_memory import AppendMemory
+from activities.embed_text import EmbedText
+from activities.gate_memory import GateMemory
+from activities.link_signatures import LinkSignatures
+from activities.look_up_context import LookUpActivity
+from activities.project_symptoms import ProjectSymptoms
+from activities.record_candidate import RecordCandidate
+from activities.settle_answer import SettleAnswer
+from mem.addresses import find_addresses
+from mem.clients.temporal.connection import connect
+from mem.domain.errors import MemError
+from mem.settings import Settings
+from mem.wiring import Ports, open_ports
+from workflows.accept import AcceptMemory
+from workflows.context import LookUpContext
+
+PASSED_THROUGH = ("mem", "activities", "workflows", "pydantic", "pydantic_core", "structlog", "annotated_types")
+"""Deterministic packages of our own and what they build on: importing them anew for each run costs 10 ms."""
+
+
+def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors: Sequence[Interceptor] = ()) -> Worker:
+    """A worker with every workflow and activity of this project."""
+    symptoms = ProjectSymptoms(ports.memories, ports.projector, ports.embedder)
+    settle = SettleAnswer(ports.ledger)
+    return Worker(
+        client,
+        task_queue=task_queue,
+        workflows=[AcceptMemory, LookUpContext],
+        activities=[
+            RecordCandidate(ports.journal).record_candidate,
+            GateMemory(ports.journal, ports.memories).gate_memory,
+            AppendMemory(ports.journal, ports.memories).append_memory,
+            symptoms.project_symptoms,
+            symptoms.embed_symptoms,
+            EmbedText(ports.memories, ports.embedder).embed_text,
+            LinkSignatures(ports.memories, ports.failures).link_signatures,
+            settle.settle_acceptance,
+            settle.settle_lookup,
+            LookUpActivity(ports.look_up).look_up,
+        ],
+        workflow_runner=SandboxedWorkflowRunner(
+            restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
+        ),
+        interceptors=interceptors,
+        max_concurrent_activities=32,
+        max_concurrent_local_activities=32,
+    )
+
+
+async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) -> None:
+    """Work until SIGTERM or SIGINT.
+
+    Raises:
+        MemError: a part that the worker needs is not configured or does not answer.
+    """
+    found = find_addresses(settings)
+    client = await connect(address=found.need_temporal(), namespace=found.namespace)
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with (
+        open_ports(found, settings) as ports,
+        build_worker(client, ports, task_queue=found.task_queue, interceptors=interceptors),
+    ):
+        structlog.get_logger().info("worker ready", task_queue=found.task_queue)
+        await stop.wait()
+
+
+def main() -> None:
+    """Run the worker; one clear line where it cannot start."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    code = 0
+    try:
+        asyncio.run(serve(Settings()))
+    except MemError as error:
+        sys.stderr.write(f"error: {error}\n")
+        code = 1
+    sys.stderr.flush()
+    # The Temporal core's threads can abort the interpreter while it shuts down, which would change the exit code.
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""AcceptMemory: candidate, gate, append, and what makes the memory findable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError, FailureError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.append_memory import AppendMemory
+    from activities.embed_text import EmbedText
+    from activities.gate_memory import GateMemory
+    from activities.link_signatures import LinkSignatures
+    from activities.project_symptoms import ProjectSymptoms
+    from activities.record_candidate import RecordCandidate
+    from activities.settle_answer import SettleAnswer
+    from mem.domain.accepting import AcceptedBody, AcceptInput, AcceptStep, MemoryStep, Wait
+    from mem.domain.answers import Answer
+    from mem.domain.ids import fingerprint
+    from workflows import policies
+    from workflows.acceptance import Acceptance
+    from workflows.failures import as_application_error, conflict
+    from workflows.search_attributes import MEM_OUTCOME, MEM_SIGNATURE
+
+
+@workflow.defn(name="AcceptMemory")
+class AcceptMemory:
+    """One acceptance. `run` does the work; the update `accepted` waits for it, and a plain start does the same."""
+
+    @workflow.init
+    def __init__(self, request: AcceptInput) -> None:
+        self._request = request
+        self._mark = _mark(request)
+        self._step = AcceptStep(project=request.project, request_id=request.request_id)
+        self._state = Acceptance()
+        self._answers: dict[Wait, Answer] = {}
+        self._failure: ApplicationError | None = None
+
+    @workflow.run
+    async def run(self, request: AcceptInput) -> Answer:
+        """Bring the candidate to its end: accepted, rejected or duplicate.
+
+        Raises:
+            ApplicationError: the request is invalid or conflicts with an earlier one; nothing was written.
+        """
+        try:
+            await self._accept()
+            # An update that waits for the same answer settles it; only a plain start is left to do so here.
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            answer = self._answers.get(request.wait) or await self._settle(request.wait)
+        except FailureError as error:
+            self._failure = as_application_error(error)
+            self._show(f"**Failed**: {self._failure.message}")
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        if self._failure is not None:
+            raise self._failure
+        return answer
+
+    @workflow.update(name="accepted")
+    async def accepted(self, request: AcceptInput) -> Answer:
+        """The answer, once all steps are done (`wait: all`, within a minute) or the memory is durable."""
+        if request.wait == "all":
+            await self._wait_at_most(policies.WAIT_FOR_ALL.total_seconds())
+        await workflow.wait_condition(lambda: self._state.durable or self._failure is not None)
+        if self._failure is not None:
+            raise self._failure
+        try:
+            return await self._settle(request.wait)
+        except FailureError as error:
+            raise as_application_error(error) from error
+
+    @accepted.validator
+    def _check_accepted(self, request: AcceptInput) -> None:
+        if _mark(request) != self._mark:
+            raise conflict(request.request_id)
+
+    @workflow.query(name="status")
+    def status(self) -> str:
+        """Where the acceptance stands: the answer as it would be given now, or the step it is at."""
+        return self._state.describe()
+
+    async def _accept(self) -> None:
+        await self._run(RecordCandidate.record_candidate, self._request, "Put the candidate into the journal")
+        verdict = await self._run(GateMemory.gate_memory, self._step, "Judge the candidate")
+        self._state.judged(verdict)
+        if verdict.accept:
+            appended = await self._run(AppendMemory.append_memory, self._step, "Append the memory: the durable point")
+            self._state.appended(appended)
+        self._show()
+        if self._state.sha is not None and self._state.status == "accepted":
+            await self._make_findable(self._state.sha)
+        self._state.done = True
+        self._show()
+
+    async def _make_findable(self, sha: str) -> None:
+        step = MemoryStep(project=self._step.project, request_id=self._step.request_id, sha=sha)
+        await asyncio.gather(self._project(step), self._embed(step), self._link(step))
+
+    async def _project(self, step: MemoryStep) -> None:
+        self._state.projected(
+            await self._run(ProjectSymptoms.project_symptoms, step, "Tell how the failure looks when it strikes")
+        )
+        embedded = await self._run(ProjectSymptoms.embed_symptoms, step, "Embed the symptoms")
+        self._state.embedded_symptoms(embedded)
+
+    async def _embed(self, step: MemoryStep) -> None:
+        await self._run(EmbedText.embed_text, step, "Embed the memory and its evidence", long=True)
+        self._state.embedded_text()
+
+    async def _link(self, step: MemoryStep) -> None:
+        linked = await self._run(LinkSignatures.link_signatures, step, "Make the failures in the evidence exact keys")
+        self._state.linked(linked.signatures)
+
+    async def _settle(self, wait: Wait) -> Answer:
+        """The stored answer: of two that were made for one (request id, wait), the first."""
+        accepted = AcceptedBody(
+            project=self._step.project,
+            request_id=self._step.request_id,
+            fingerprint=self._mark,
+            wait=wait,
+            body=self._state.answer().model_dump_json(),
+        )
+        self._answers[wait] = await self._run(
+            SettleAnswer.settle_acceptance, accepted, f"Store the answer that waited for: {wait}"
+        )
+        return self._answers[wait]
+
+    def _run(self, activity: Any, argument: Any, summary: str, *, long: bool = False) -> Awaitable[Any]:
+        return workflow.execute_activity_method(
+            activity,
+            argument,
+            start_to_close_timeout=policies.EMBED_TIMEOUT if long else policies.STEP_TIMEOUT,
+            heartbeat_timeout=policies.STEP_TIMEOUT if long else None,
+            schedule_to_close_timeout=policies.STEP_PATIENCE,
+            retry_policy=policies.STEP_RETRY,
+            summary=summary,
+        )
+
+    async def _wait_at_most(self, seconds: float) -> None:
+        try:
+            await workflow.wait_condition(lambda: self._state.done or self._failure is not None, timeout=seconds)
+        except TimeoutError:
+            workflow.logger.info("answering durable: %s still pending", self._state.pending)
+
+    def _show(self, details: str | None = None) -> None:
+        workflow.set_current_details(details or self._state.markdown())
+        workflow.upsert_search_attributes(
+            [
+                MEM_OUTCOME.value_set("failed" if details else self._state.status or "pending"),
+                MEM_SIGNATURE.value_set([signature.sig_sha for signature in self._state.signatures]),
+            ]
+        )
+
+
+def _mark(request: AcceptInput) -> str:
+    return request.fingerprint or fingerprint(request.model_dump(mode="json", exclude_unset=True))

@@ -1,0 +1,116 @@
+"""The state of one acceptance, and how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from mem.domain.accepting import (
+    AcceptAnswer,
+    AppendedMemory,
+    LinkedSignature,
+    Projection,
+    PublicVerdict,
+    Verdict,
+)
+
+STEPS = ("project_symptoms", "embed_symptoms", "embed_text", "link_signatures")
+
+
+class Acceptance:
+    """What has happened so far. `durable` is the point from which an answer can be given."""
+
+    def __init__(self) -> None:
+        self.verdict: Verdict | None = None
+        self.status: Literal["accepted", "rejected", "duplicate"] | None = None
+        self.sha: str | None = None
+        self.duplicate_of: str | None = None
+        self.projection: Projection | None = None
+        self.signatures: Sequence[LinkedSignature] = ()
+        self.vectors: set[Literal["text", "symptom"]] = set()
+        self.done = False
+        self._finished: set[str] = set()
+
+    @property
+    def durable(self) -> bool:
+        """Whether the outcome stands."""
+        return self.status is not None
+
+    @property
+    def pending(self) -> list[str]:
+        """The steps that are still to come, in their order."""
+        if self.done or self.status != "accepted":
+            return []
+        return [step for step in STEPS if step not in self._finished]
+
+    def judged(self, verdict: Verdict) -> None:
+        """The gate has spoken; a rejection is final."""
+        self.verdict = verdict
+        if not verdict.accept:
+            self.duplicate_of = verdict.duplicate_of
+            self.status = "duplicate" if verdict.duplicate_of is not None else "rejected"
+
+    def appended(self, appended: AppendedMemory) -> None:
+        """The memory is there, or an equal one was first."""
+        self.sha = appended.sha
+        self.duplicate_of = appended.duplicate_of
+        self.status = "accepted" if appended.duplicate_of is None else "duplicate"
+        if appended.duplicate_of is not None:
+            self.sha = None
+
+    def projected(self, projection: Projection) -> None:
+        """The projection is made, which may be empty."""
+        self.projection = projection
+        self._finished.add("project_symptoms")
+
+    def embedded_symptoms(self, embedded: bool) -> None:
+        """The symptom vector is there, unless the projection is empty."""
+        self._finished.add("embed_symptoms")
+        if embedded:
+            self.vectors.add("symptom")
+
+    def embedded_text(self) -> None:
+        """The text vectors are there."""
+        self._finished.add("embed_text")
+        self.vectors.add("text")
+
+    def linked(self, signatures: Sequence[LinkedSignature]) -> None:
+        """The signatures point at the memory."""
+        self.signatures = signatures
+        self._finished.add("link_signatures")
+
+    def answer(self) -> AcceptAnswer:
+        """The answer as it stands."""
+        if self.verdict is None or self.status is None:
+            raise RuntimeError("An answer was asked for before the gate had spoken.")
+        verdict = PublicVerdict.model_validate(self.verdict.model_dump(exclude={"duplicate_of"}))
+        return AcceptAnswer(
+            status=self.status,
+            sha=self.sha,
+            duplicate_of=self.duplicate_of,
+            verdict=verdict,
+            projection=self.projection,
+            signatures=list(self.signatures),
+            vectors=sorted(self.vectors, reverse=True),
+            pending=self.pending,
+        )
+
+    def describe(self) -> str:
+        """The answer as JSON, or in words what is awaited."""
+        if self.durable:
+            return self.answer().model_dump_json()
+        return "judged, to be appended" if self.verdict is not None else "not judged yet"
+
+    def markdown(self) -> str:
+        """The story for the Temporal UI; no raw log is in it."""
+        verdict = self.verdict
+        lines = [f"**{self.status or 'pending'}** {self.sha or self.duplicate_of or ''}".rstrip()]
+        if verdict is not None:
+            lines.append(f"- verdict: {'accept' if verdict.accept else f'reject ({verdict.rule})'}. {verdict.reason}")
+        if self.projection is not None:
+            count = len(self.projection.text.splitlines())
+            lines.append(f"- projection: {count} lines by {self.projection.model_id}")
+        lines += [f"- signature `{s.sig_sha[:12]}` {s.tool} {s.rule}" for s in self.signatures]
+        if self.pending:
+            lines.append(f"- pending: {', '.join(self.pending)}")
+        return "\n".join(lines)

@@ -1,0 +1,108 @@
+"""LookUpContext: one lookup, answered once."""
+
+from __future__ import annotations
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError, FailureError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.look_up_context import LookUpActivity
+    from activities.settle_answer import SettleAnswer
+    from mem.domain.answers import Answer
+    from mem.domain.ids import fingerprint
+    from mem.domain.lookup import LookUpInput
+    from mem.recall.outcome import LookUpOutcome, Trace
+    from workflows import policies
+    from workflows.failures import as_application_error, conflict
+    from workflows.search_attributes import MEM_DEGRADED, MEM_OUTCOME, MEM_SIGNATURE, MEM_TIER
+    from workflows.trace_markdown import trace_markdown
+
+
+@workflow.defn(name="LookUpContext")
+class LookUpContext:
+    """One lookup. `run` does the work; the update `lookup` waits for it, and a plain start does the same."""
+
+    @workflow.init
+    def __init__(self, request: LookUpInput) -> None:
+        self._mark = _mark(request)
+        self._outcome: LookUpOutcome | None = None
+        self._failure: ApplicationError | None = None
+
+    @workflow.run
+    async def run(self, request: LookUpInput) -> Answer:
+        """Look up, answer, and stay open until exactly that answer is stored and counted.
+
+        Raises:
+            ApplicationError: the request is invalid or conflicts with an earlier one; nothing was counted.
+        """
+        try:
+            outcome = await workflow.execute_local_activity_method(
+                LookUpActivity.look_up,
+                request,
+                start_to_close_timeout=policies.LOOK_UP_TIMEOUT,
+                schedule_to_close_timeout=policies.LOOK_UP_PATIENCE,
+                retry_policy=policies.LOOK_UP_RETRY,
+                summary="Run the legs, rank, count and store",
+            )
+        except FailureError as error:
+            self._failure = as_application_error(error)
+            workflow.set_current_details(f"**Failed**: {self._failure.message}")
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            raise self._failure from error
+        self._outcome = outcome
+        _show(outcome.trace)
+        await self._settle(outcome)
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return Answer(body=outcome.body, fingerprint=outcome.fingerprint)
+
+    @workflow.update(name="lookup")
+    async def lookup(self, request: LookUpInput) -> Answer:
+        """The answer, as soon as there is one."""
+        del request  # the validator held it to the run's own
+        await workflow.wait_condition(lambda: self._outcome is not None or self._failure is not None)
+        if self._outcome is None:
+            raise self._failure or ApplicationError("No answer.", type="Unavailable")
+        return Answer(body=self._outcome.body, fingerprint=self._outcome.fingerprint)
+
+    @lookup.validator
+    def _check_lookup(self, request: LookUpInput) -> None:
+        if _mark(request) != self._mark:
+            raise conflict(request.request_id)
+
+    @workflow.query(name="context")
+    def context(self) -> str:
+        """The answer's body, or an empty text while there is none."""
+        return "" if self._outcome is None else self._outcome.body
+
+    @workflow.query(name="trace")
+    def trace(self) -> Trace | None:
+        """Legs, times, scores and drops; null while there is no answer."""
+        return None if self._outcome is None else self._outcome.trace
+
+    async def _settle(self, outcome: LookUpOutcome) -> None:
+        if outcome.unsettled is None:
+            return
+        await workflow.execute_activity_method(
+            SettleAnswer.settle_lookup,
+            outcome.unsettled,
+            start_to_close_timeout=policies.STEP_TIMEOUT,
+            schedule_to_close_timeout=policies.STEP_PATIENCE,
+            retry_policy=policies.STEP_RETRY,
+            summary="Store and count the answer that already went out",
+        )
+
+
+def _show(trace: Trace) -> None:
+    workflow.set_current_details(trace_markdown(trace))
+    workflow.upsert_search_attributes(
+        [
+            MEM_TIER.value_set("none" if trace.tier is None else str(trace.tier)),
+            MEM_OUTCOME.value_set("abstained" if trace.tier is None else "answered"),
+            MEM_SIGNATURE.value_set(trace.signatures),
+            MEM_DEGRADED.value_set([each.split(":", 1)[0] for each in trace.degraded]),
+        ]
+    )
+
+
+def _mark(request: LookUpInput) -> str:
+    return request.fingerprint or fingerprint(request.model_dump(mode="json", exclude_unset=True))

@@ -1,0 +1,26 @@
+"""Failures that a caller can tell apart."""
+
+from __future__ import annotations
+
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
+
+
+def conflict(request_id: str) -> ApplicationError:
+    """The request id stands for another body."""
+    cause = f"Request id {request_id!r} was used before with another body."
+    remedy = "Send the same body to get the same answer, or choose a new request id."
+    return ApplicationError(f"{cause} {remedy}", cause, remedy, type="RequestConflict", non_retryable=True)
+
+
+def as_application_error(error: FailureError) -> ApplicationError:
+    """What a step failed with, unwrapped, so that handlers raise nothing that would leave a run stuck."""
+    cause: BaseException | None = error
+    while isinstance(cause, ActivityError):
+        cause = cause.cause
+    if isinstance(cause, ApplicationError):
+        details = tuple(cause.details)
+        return ApplicationError(cause.message, *details, type=cause.type, non_retryable=True)
+    if isinstance(cause, CancelledError):
+        return ApplicationError("The request was cancelled.", type="Unavailable", non_retryable=True)
+    message = f"A step did not finish: {cause}"
+    return ApplicationError(message, message, "Send the request again.", type="Unavailable", non_retryable=True)

@@ -1,0 +1,32 @@
+"""Timeouts and retry policies, each with its reason."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from temporalio.common import RetryPolicy
+
+STEP_TIMEOUT = timedelta(seconds=30)
+"""One attempt of one step of an acceptance: a few statements, or some dozen embeddings."""
+
+EMBED_TIMEOUT = timedelta(minutes=5)
+"""Embedding up to 1 MB of evidence on one core."""
+
+STEP_PATIENCE = timedelta(days=7)
+"""How long a step is retried: an outage must not lose a candidate, and someone should have looked by then."""
+
+STEP_RETRY = RetryPolicy(
+    initial_interval=timedelta(milliseconds=200), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
+)
+"""Quick after a blip, patient in an outage. What cannot succeed is marked non-retryable where it is raised."""
+
+WAIT_FOR_ALL = timedelta(seconds=60)
+"""How long an answer waits for all steps before the durable answer is given."""
+
+LOOK_UP_TIMEOUT = timedelta(seconds=8)
+"""One attempt of a lookup: its legs end within 6 s, the rest is spent on extraction."""
+
+LOOK_UP_PATIENCE = timedelta(seconds=40)
+"""A lookup answers even without its database; what takes longer than this is a stuck process."""
+
+LOOK_UP_RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=100), maximum_interval=timedelta(seconds=2))
