@@ -29,7 +29,7 @@ test-slow: install
 	$(BIN)/pytest -m slow
 
 bench: install
-	$(BIN)/python bench/acceptance.py
+	$(BIN)/python bench/loop.py
 
 # Needs uv; names no index, so that the lock works with any.
 lock:

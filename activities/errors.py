@@ -1,16 +1,20 @@
-"""How errors of the domain become failures of an activity."""
+"""What all activities share: errors of the domain become failures, and a step at work shows that it lives."""
 
 from __future__ import annotations
 
+import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from mem.domain.errors import MemError, Unavailable
 
 MAX_CAUSE = 500
+BEATS_PER_TIMEOUT = 4
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
 
@@ -26,13 +30,34 @@ def as_failure(error: MemError) -> ApplicationError:
 
 
 def reporting(function: F) -> F:
-    """Let an activity raise errors of the domain as failures that a client can tell apart."""
+    """Let an activity raise errors of the domain as failures that a client can tell apart, and heartbeat meanwhile."""
 
     @functools.wraps(function)
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            return await function(*args, **kwargs)
+            async with _heartbeats():
+                return await function(*args, **kwargs)
         except MemError as error:
             raise as_failure(error) from error
 
     return wrapper  # type: ignore[return-value]  # same signature, by functools.wraps
+
+
+@asynccontextmanager
+async def _heartbeats() -> AsyncIterator[None]:
+    """Heartbeat well within the timeout, so that the loss of a worker is noticed long before a slow step is given up."""
+    timeout = activity.info().heartbeat_timeout if activity.in_activity() else None
+    if timeout is None:
+        yield
+        return
+    beating = asyncio.create_task(_beat(timeout.total_seconds() / BEATS_PER_TIMEOUT))
+    try:
+        yield
+    finally:
+        beating.cancel()
+
+
+async def _beat(seconds: float) -> None:
+    while True:
+        await asyncio.sleep(seconds)
+        activity.heartbeat()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from temporalio import activity
 
 from activities.errors import reporting
-from mem.domain.accepting import AcceptedBody
-from mem.domain.answers import Answer
+from mem.domain.accepting import AcceptedBody, SettledBodies, Wait
 from mem.ports import Ledger, LedgerKey, Reach, Settlement
 from mem.recall.look_up import OPERATION
 from mem.recall.outcome import Unsettled
@@ -20,11 +19,14 @@ class SettleAnswer:
 
     @activity.defn(name="settle_acceptance")
     @reporting
-    async def settle_acceptance(self, accepted: AcceptedBody) -> Answer:
-        """Store the body for (request id, wait), or return the one stored first."""
-        key = LedgerKey(f"accept:{accepted.wait}", accepted.project, accepted.request_id)
-        stored = await self._ledger.store(key, accepted.fingerprint, accepted.body.encode("utf-8"))
-        return Answer(body=stored.decode("utf-8"), fingerprint=accepted.fingerprint)
+    async def settle_acceptance(self, accepted: AcceptedBody) -> SettledBodies:
+        """Store the body for each (request id, wait), or return the one stored first."""
+        bodies: dict[Wait, str] = {}
+        for wait in accepted.waits:
+            key = LedgerKey(f"accept:{wait}", accepted.project, accepted.request_id)
+            stored = await self._ledger.store(key, accepted.fingerprint, accepted.body.encode("utf-8"))
+            bodies[wait] = stored.decode("utf-8")
+        return SettledBodies(bodies=bodies)
 
     @activity.defn(name="settle_lookup")
     @reporting

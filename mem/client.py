@@ -16,7 +16,8 @@ from temporalio.service import RPCError
 
 from mem.clients.temporal.calls import Call, send, target_of
 from mem.clients.temporal.connection import connect
-from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, check_limits
+from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, AcceptResult, check_limits
+from mem.domain.answers import Answer
 from mem.domain.errors import Unavailable
 from mem.domain.ids import accept_workflow_id, context_workflow_id, fingerprint
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
@@ -99,6 +100,7 @@ class MemoryClient:
             update="accepted",
             workflow_id=accept_workflow_id(request.project, request.request_id),
             update_id=f"{mark}:{request.wait}",
+            result=AcceptResult,
             message=AcceptInput.model_validate({**prepared.message.model_dump(), "fingerprint": mark}),
             fingerprint=mark,
             summary=f"{request.level} for {request.project}",
@@ -126,6 +128,7 @@ class MemoryClient:
             update="lookup",
             workflow_id=context_workflow_id(request.project, request.request_id),
             update_id=mark,
+            result=Answer,
             message=message,
             fingerprint=mark,
             summary=f"{_asked(request)} for {request.project}",

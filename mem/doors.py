@@ -6,7 +6,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from mem.domain.accepting import MAX_EVIDENCE_BYTES, AcceptRequest, Evidence
 from mem.domain.canonical import canonical_json
-from mem.domain.lookup import ContextRequest, LookUpInput
+from mem.domain.lookup import MAX_TASK_CHARACTERS, MAX_TOOL_CHARACTERS, ContextRequest, LookUpInput
 from mem.parsing import Distilled, distill
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
@@ -67,7 +67,14 @@ class _Notes:
 def prepare_candidate(request: AcceptRequest) -> Prepared[AcceptRequest]:
     """The candidate without secrets and hidden characters, its long logs distilled."""
     notes = _Notes()
-    fields = {"text": notes.short(request.text), "evidence": [_evidence(each, notes) for each in request.evidence]}
+    fields: dict[str, object] = {
+        "text": notes.short(request.text),
+        "evidence": [_evidence(each, notes) for each in request.evidence],
+        "parents": [notes.short(each) for each in request.parents],
+        "supersedes": [notes.short(each) for each in request.supersedes],
+    }
+    if request.tool is not None:
+        fields["tool"] = notes.short(request.tool)[:MAX_TOOL_CHARACTERS]
     return Prepared(request.model_copy(update=fields), notes.told())
 
 
@@ -75,8 +82,11 @@ def prepare_lookup(request: ContextRequest) -> Prepared[LookUpInput]:
     """The lookup without secrets and hidden characters, a long log distilled."""
     notes = _Notes()
     fields = request.model_dump(exclude_unset=True)
+    if request.tool is not None:
+        fields["tool"] = notes.short(request.tool)[:MAX_TOOL_CHARACTERS] or None
     if request.task is not None:
-        fields["task"] = notes.short(request.task) or None
+        # What stands for a secret can be longer than the secret.
+        fields["task"] = notes.short(request.task)[:MAX_TASK_CHARACTERS] or None
     if request.signature_source is not None:
         safe = notes.log(request.signature_source)
         if len(canonical_json(safe)) > DISTILL_ABOVE_BYTES:

@@ -99,8 +99,10 @@ def database_url(postgres_server: Server, postgres_template: str) -> Iterator[st
 
 @pytest.fixture
 async def pool(database_url: str) -> AsyncIterator[Pool]:
-    """Connections to a migrated database for one test."""
+    """Connections to a migrated database for one test, all of them open, so that concurrent calls do overlap."""
     pool = await open_pool(database_url, size=12)
+    await pool.resize(12, 12)
+    await pool.wait()
     yield pool
     await pool.close()
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
+from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError
 
@@ -17,16 +18,27 @@ with workflow.unsafe.imports_passed_through():
     from activities.project_symptoms import ProjectSymptoms
     from activities.record_candidate import RecordCandidate
     from activities.settle_answer import SettleAnswer
-    from mem.domain.accepting import AcceptedBody, AcceptInput, AcceptStep, MemoryStep, Wait
+    from mem.domain.accepting import (
+        AcceptedBody,
+        AcceptInput,
+        AcceptResult,
+        AcceptStep,
+        MemoryStep,
+        SettledBodies,
+        Wait,
+    )
     from mem.domain.answers import Answer
     from mem.domain.ids import fingerprint
     from workflows import policies
     from workflows.acceptance import Acceptance
-    from workflows.failures import as_application_error, conflict
+    from workflows.failures import as_application_error, conflict, is_callers_fault
     from workflows.search_attributes import MEM_OUTCOME, MEM_SIGNATURE
 
 
-@workflow.defn(name="AcceptMemory")
+WAITS: tuple[Wait, ...] = ("all", "durable")
+
+
+@workflow.defn(name="AcceptMemory", failure_exception_types=[ValidationError])
 class AcceptMemory:
     """One acceptance. `run` does the work; the update `accepted` waits for it, and a plain start does the same."""
 
@@ -36,41 +48,48 @@ class AcceptMemory:
         self._mark = _mark(request)
         self._step = AcceptStep(project=request.project, request_id=request.request_id)
         self._state = Acceptance()
-        self._answers: dict[Wait, Answer] = {}
-        self._failure: ApplicationError | None = None
+        self._bodies: dict[Wait, str] = {}
+        self._settling = asyncio.Lock()
+        self._fault: ApplicationError | None = None
+        self._unsettled: ApplicationError | None = None
 
     @workflow.run
-    async def run(self, request: AcceptInput) -> Answer:
+    async def run(self, request: AcceptInput) -> AcceptResult:
         """Bring the candidate to its end: accepted, rejected or duplicate.
 
         Raises:
-            ApplicationError: the request is invalid or conflicts with an earlier one; nothing was written.
+            ApplicationError: the request is invalid or conflicts with an earlier one, and nothing was written; or a
+                step can never succeed.
         """
+        del request  # __init__ has it
         try:
             await self._accept()
-            # An update that waits for the same answer settles it; only a plain start is left to do so here.
+            # An update that waits for an answer settles it; only what nobody waited for is left to do here.
+            await workflow.wait_condition(lambda: workflow.all_handlers_finished() or self._unsettled is not None)
+            if self._unsettled is not None:
+                raise self._unsettled
+            bodies = {wait: await self._settled(wait) for wait in WAITS}
             await workflow.wait_condition(workflow.all_handlers_finished)
-            answer = self._answers.get(request.wait) or await self._settle(request.wait)
         except FailureError as error:
-            self._failure = as_application_error(error)
-            self._show(f"**Failed**: {self._failure.message}")
-        await workflow.wait_condition(workflow.all_handlers_finished)
-        if self._failure is not None:
-            raise self._failure
-        return answer
+            raise await self._failed(error) from error
+        return AcceptResult(body=bodies["all"], durable_body=bodies["durable"], fingerprint=self._mark)
 
-    @workflow.update(name="accepted")
+    @workflow.update(name="accepted", unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def accepted(self, request: AcceptInput) -> Answer:
         """The answer, once all steps are done (`wait: all`, within a minute) or the memory is durable."""
         if request.wait == "all":
             await self._wait_at_most(policies.WAIT_FOR_ALL.total_seconds())
-        await workflow.wait_condition(lambda: self._state.durable or self._failure is not None)
-        if self._failure is not None:
-            raise self._failure
+        await workflow.wait_condition(lambda: self._state.durable or self._fault is not None)
+        if self._fault is not None:
+            raise self._fault
         try:
-            return await self._settle(request.wait)
+            return Answer(body=await self._settled(request.wait), fingerprint=self._mark)
         except FailureError as error:
-            raise as_application_error(error) from error
+            failure = as_application_error(error)
+            if not is_callers_fault(failure):
+                self._unsettled = failure
+                await workflow.wait_condition(lambda: False)  # ends with the run, and leaves no outcome to repeat
+            raise failure from error
 
     @accepted.validator
     def _check_accepted(self, request: AcceptInput) -> None:
@@ -114,26 +133,39 @@ class AcceptMemory:
         linked = await self._run(LinkSignatures.link_signatures, step, "Make the failures in the evidence exact keys")
         self._state.linked(linked.signatures)
 
-    async def _settle(self, wait: Wait) -> Answer:
-        """The stored answer: of two that were made for one (request id, wait), the first."""
-        accepted = AcceptedBody(
-            project=self._step.project,
-            request_id=self._step.request_id,
-            fingerprint=self._mark,
-            wait=wait,
-            body=self._state.answer().model_dump_json(),
-        )
-        self._answers[wait] = await self._run(
-            SettleAnswer.settle_acceptance, accepted, f"Store the answer that waited for: {wait}"
-        )
-        return self._answers[wait]
+    async def _settled(self, wait: Wait) -> str:
+        """The stored body: of two that were made for one (request id, wait), the first."""
+        async with self._settling:
+            open_waits = [each for each in (WAITS if self._state.done else (wait,)) if each not in self._bodies]
+            if open_waits:
+                accepted = AcceptedBody(
+                    project=self._step.project,
+                    request_id=self._step.request_id,
+                    fingerprint=self._mark,
+                    waits=open_waits,
+                    body=self._state.answer().model_dump_json(),
+                )
+                summary = f"Store the answer for who waits for: {', '.join(open_waits)}"
+                settled: SettledBodies = await self._run(SettleAnswer.settle_acceptance, accepted, summary)
+                self._bodies |= settled.bodies
+        return self._bodies[wait]
+
+    async def _failed(self, error: FailureError) -> ApplicationError:
+        """The run's failure, once the updates that it concerns have theirs; the others are left open."""
+        failure = as_application_error(error)
+        self._show(f"**Failed**: {failure.message}")
+        if is_callers_fault(failure):
+            self._fault = failure
+            await workflow.wait_condition(workflow.all_handlers_finished)
+        await workflow.wait_condition(lambda: not self._settling.locked())
+        return failure
 
     def _run(self, activity: Any, argument: Any, summary: str, *, long: bool = False) -> Awaitable[Any]:
         return workflow.execute_activity_method(
             activity,
             argument,
             start_to_close_timeout=policies.EMBED_TIMEOUT if long else policies.STEP_TIMEOUT,
-            heartbeat_timeout=policies.STEP_TIMEOUT if long else None,
+            heartbeat_timeout=policies.ALIVE_TIMEOUT,
             schedule_to_close_timeout=policies.STEP_PATIENCE,
             retry_policy=policies.STEP_RETRY,
             summary=summary,
@@ -141,7 +173,7 @@ class AcceptMemory:
 
     async def _wait_at_most(self, seconds: float) -> None:
         try:
-            await workflow.wait_condition(lambda: self._state.done or self._failure is not None, timeout=seconds)
+            await workflow.wait_condition(lambda: self._state.done or self._fault is not None, timeout=seconds)
         except TimeoutError:
             workflow.logger.info("answering durable: %s still pending", self._state.pending)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError
 
@@ -13,12 +14,12 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.lookup import LookUpInput
     from mem.recall.outcome import LookUpOutcome, Trace
     from workflows import policies
-    from workflows.failures import as_application_error, conflict
+    from workflows.failures import as_application_error, conflict, is_callers_fault
     from workflows.search_attributes import MEM_DEGRADED, MEM_OUTCOME, MEM_SIGNATURE, MEM_TIER
     from workflows.trace_markdown import trace_markdown
 
 
-@workflow.defn(name="LookUpContext")
+@workflow.defn(name="LookUpContext", failure_exception_types=[ValidationError])
 class LookUpContext:
     """One lookup. `run` does the work; the update `lookup` waits for it, and a plain start does the same."""
 
@@ -26,14 +27,15 @@ class LookUpContext:
     def __init__(self, request: LookUpInput) -> None:
         self._mark = _mark(request)
         self._outcome: LookUpOutcome | None = None
-        self._failure: ApplicationError | None = None
+        self._fault: ApplicationError | None = None
 
     @workflow.run
     async def run(self, request: LookUpInput) -> Answer:
         """Look up, answer, and stay open until exactly that answer is stored and counted.
 
         Raises:
-            ApplicationError: the request is invalid or conflicts with an earlier one; nothing was counted.
+            ApplicationError: the request is invalid or conflicts with an earlier one, and nothing was counted; or no
+                worker could run it to its end.
         """
         try:
             outcome = await workflow.execute_local_activity_method(
@@ -45,23 +47,26 @@ class LookUpContext:
                 summary="Run the legs, rank, count and store",
             )
         except FailureError as error:
-            self._failure = as_application_error(error)
-            workflow.set_current_details(f"**Failed**: {self._failure.message}")
-            await workflow.wait_condition(workflow.all_handlers_finished)
-            raise self._failure from error
+            failure = as_application_error(error)
+            workflow.set_current_details(f"**Failed**: {failure.message}")
+            workflow.upsert_search_attributes([MEM_OUTCOME.value_set("failed")])
+            if is_callers_fault(failure):
+                self._fault = failure
+                await workflow.wait_condition(workflow.all_handlers_finished)
+            raise failure from error
         self._outcome = outcome
         _show(outcome.trace)
         await self._settle(outcome)
         await workflow.wait_condition(workflow.all_handlers_finished)
         return Answer(body=outcome.body, fingerprint=outcome.fingerprint)
 
-    @workflow.update(name="lookup")
+    @workflow.update(name="lookup", unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def lookup(self, request: LookUpInput) -> Answer:
         """The answer, as soon as there is one."""
         del request  # the validator held it to the run's own
-        await workflow.wait_condition(lambda: self._outcome is not None or self._failure is not None)
+        await workflow.wait_condition(lambda: self._outcome is not None or self._fault is not None)
         if self._outcome is None:
-            raise self._failure or ApplicationError("No answer.", type="Unavailable")
+            raise self._fault or ApplicationError("No answer.", type="Unavailable")
         return Answer(body=self._outcome.body, fingerprint=self._outcome.fingerprint)
 
     @lookup.validator

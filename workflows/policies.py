@@ -9,6 +9,9 @@ from temporalio.common import RetryPolicy
 STEP_TIMEOUT = timedelta(seconds=30)
 """One attempt of one step of an acceptance: a few statements, or some dozen embeddings."""
 
+ALIVE_TIMEOUT = timedelta(seconds=8)
+"""After so long without a heartbeat, which every step sends while it works, its worker is taken for dead."""
+
 EMBED_TIMEOUT = timedelta(minutes=5)
 """Embedding up to 1 MB of evidence on one core."""
 

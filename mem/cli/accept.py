@@ -83,7 +83,7 @@ def _candidates(data: bytes) -> list[dict[str, Any]]:
     if not text.strip():
         raise InvalidRequest("There is no candidate in the input.", "Send a JSON object, or JSON Lines of them.")
     try:
-        found = [json.loads(text)]
+        found = [_loaded(text)]
     except ValueError:
         found = [_parsed(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for number, fields in enumerate(found, 1):
@@ -94,9 +94,16 @@ def _candidates(data: bytes) -> list[dict[str, Any]]:
 
 def _parsed(line: str, number: int) -> Any:
     try:
-        return json.loads(line)
+        return _loaded(line)
     except ValueError as error:
         raise InvalidRequest(f"Line {number} is no JSON: {error}.", "Send one JSON object a line.") from error
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def _with_defaults(fields: dict[str, Any], project: str | None) -> dict[str, Any]:

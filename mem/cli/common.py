@@ -27,7 +27,6 @@ class OutputFormat(StrEnum):
 
 
 Format = Annotated[OutputFormat, typer.Option("--format", help="text for people, json for one document.")]
-ProjectOption = Annotated[str, typer.Option("--project", help="The project: letters, digits, '.', '_' and '-'.")]
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

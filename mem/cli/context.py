@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, ProjectOption, explained, read_bytes, run, say, show
+from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show
 from mem.cli.connect import connected
 from mem.cli.report import report
 from mem.domain.errors import InvalidRequest
-from mem.domain.lookup import ContextAnswer, ContextRequest
+from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def lookup(
-    project: ProjectOption,
+    project: Annotated[str, typer.Option(help="Whose memories lead; what failed is looked up in all.")] = "default",
     tool: Annotated[str | None, typer.Option(help="The tool that failed, such as npm.")] = None,
     task: Annotated[str | None, typer.Option(help="What you are about to do, in words.")] = None,
     file: Annotated[str | None, typer.Option(help="The failing log; - for standard input.")] = None,
@@ -37,6 +37,7 @@ def lookup(
         if file is not None:
             given["signature_source"] = _log(file)
         request = ContextRequest.model_validate({"request_id": made, "project": project, **given})
+        check_inputs(request)
         if request_id is None:
             say(f"request id: {made}")
         answer = run(_look_up(request, output))

@@ -7,7 +7,8 @@ import sys
 
 import typer
 
-from mem.cli import accept, context, demo, journal, reference, serve, signature, skill, stack, symptoms
+from mem.cli import accept, context, journal, reference, serve, signature, skill, stack, symptoms
+from mem.cli.demo import command as demo
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="A failure memory on Temporal.")
 for noun in (stack, accept, context, symptoms, signature, reference, skill, journal, serve, demo):

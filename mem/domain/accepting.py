@@ -6,9 +6,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mem.domain.answers import Answer
 from mem.domain.canonical import canonical_json
 from mem.domain.errors import InvalidRequest, TooLarge
-from mem.domain.ids import Project, RequestId
+from mem.domain.ids import Identity, Project, RequestId, Sha, ShaOrPrefix, Text
 from mem.domain.nodes import Visibility
 
 MAX_TEXT_BYTES = 8 * 1024
@@ -27,11 +28,11 @@ class Evidence(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    source: str = Field(min_length=1, max_length=1000)
+    source: Text = Field(min_length=1, max_length=1000)
     turn: int | None = Field(default=None, ge=0, le=2**31 - 1)
-    text: str = Field(min_length=1)
-    original_sha: str | None = None
-    original_bytes: int | None = None
+    text: Text = Field(min_length=1)
+    original_sha: Sha | None = None
+    original_bytes: int | None = Field(default=None, ge=0)
 
 
 class AcceptRequest(BaseModel):
@@ -42,13 +43,13 @@ class AcceptRequest(BaseModel):
     request_id: RequestId
     project: Project
     level: Literal["L1", "L2"]
-    text: str
+    text: Text
     evidence: list[Evidence] = Field(default=[], max_length=1000)
-    parents: list[str] = Field(default=[], max_length=1000)
-    tool: str | None = Field(default=None, max_length=64)
-    supersedes: list[str] = Field(default=[], max_length=100)
-    user_id: str | None = Field(default=None, min_length=1, max_length=200)
-    container: str | None = Field(default=None, min_length=1, max_length=200)
+    parents: list[ShaOrPrefix] = Field(default=[], max_length=1000)
+    tool: Text | None = Field(default=None, max_length=64)
+    supersedes: list[ShaOrPrefix] = Field(default=[], max_length=100)
+    user_id: Identity | None = None
+    container: Identity | None = None
     visibility: Visibility = "global"
     wait: Wait = "all"
 
@@ -87,11 +88,25 @@ class AppendedMemory(BaseModel):
 
 
 class AcceptedBody(AcceptStep):
-    """An answer to be stored for (request id, wait)."""
+    """An answer to be stored for the request id, once for each `wait`."""
 
     fingerprint: str
-    wait: Wait
+    waits: list[Wait]
     body: str
+
+
+class SettledBodies(BaseModel):
+    """For each `wait` the body that was stored first."""
+
+    model_config = ConfigDict(frozen=True)
+
+    bodies: dict[Wait, str]
+
+
+class AcceptResult(Answer):
+    """What a run ends with: `body` for who waits for everything, `durable_body` for who waits for the durable point."""
+
+    durable_body: str
 
 
 class Verdict(BaseModel):

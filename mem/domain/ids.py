@@ -5,18 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import StringConstraints
+from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
 
 from mem.domain.canonical import canonical_sha
+from mem.domain.errors import InvalidRequest
 
+
+def _encodable(text: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError("holds a lone surrogate, which UTF-8 cannot carry") from error
+    return text
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+"""What a caller writes; JSON escapes and Python can hold halves of characters, which nothing behind a door can."""
 Project = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}\z")]
 RequestId = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,200}\z")]
 Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}\z")]
+ShaOrPrefix = Annotated[Text, StringConstraints(max_length=64)]
+"""As a caller writes it; what is no sha names no node, which is for the gate to say."""
+Identity = Annotated[str, StringConstraints(pattern=r"^[^\p{C}\p{Zl}\p{Zp}]{1,200}\z")]
+"""A user or container: refused, not cleaned, where it holds invisible characters, so that no two become one."""
 
 SHARED = "*"
 """Stands in the project column of reference and skills that every project sees; no project can have this name."""
 
-_OUTSIDE_FINGERPRINT = frozenset({"request_id", "wait"})
+_PROJECT: TypeAdapter[str] = TypeAdapter(Project)
+_OUTSIDE_FINGERPRINT = frozenset({"request_id", "wait", "fingerprint"})
 
 
 def fingerprint(fields: Mapping[str, Any]) -> str:
@@ -26,6 +43,20 @@ def fingerprint(fields: Mapping[str, Any]) -> str:
         fields: what the caller set, as received: no defaults, not redacted, not distilled.
     """
     return canonical_sha({name: value for name, value in fields.items() if name not in _OUTSIDE_FINGERPRINT})
+
+
+def checked_project(project: str) -> str:
+    """The name of a project.
+
+    Raises:
+        InvalidRequest: it is none.
+    """
+    try:
+        return _PROJECT.validate_python(project)
+    except ValidationError as error:
+        raise InvalidRequest(
+            f"{project[:80]!r} is no project.", "Use 1 to 64 letters, digits, '.', '_' and '-'."
+        ) from error
 
 
 def accept_workflow_id(project: str, request_id: str) -> str:

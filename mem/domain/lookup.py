@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from mem.domain.errors import InvalidRequest
-from mem.domain.ids import Project, RequestId
+from mem.domain.ids import Project, RequestId, Sha, Text
 from mem.domain.nodes import Level, Parent
 
 Tier = Literal[1, 2, 3]
@@ -16,6 +16,8 @@ MatchedKind = Literal["signature", "symptom", "text"]
 Leg = Literal["signatures", "symptom", "text", "lexical", "rerank", "skills", "reference", "embedding", "ledger"]
 
 DEFAULT_BUDGET = 6000
+MAX_TASK_CHARACTERS = 8192
+MAX_TOOL_CHARACTERS = 64
 
 
 class ContextRequest(BaseModel):
@@ -25,9 +27,9 @@ class ContextRequest(BaseModel):
 
     request_id: RequestId
     project: Project
-    tool: str | None = Field(default=None, min_length=1, max_length=64)
-    task: str | None = Field(default=None, min_length=1, max_length=8192)
-    signature_source: str | None = None
+    tool: Text | None = Field(default=None, min_length=1, max_length=MAX_TOOL_CHARACTERS)
+    task: Text | None = Field(default=None, min_length=1, max_length=MAX_TASK_CHARACTERS)
+    signature_source: Text | None = None
     scope: Scope | None = None
     budget: int = Field(default=DEFAULT_BUDGET, ge=1, le=100_000)
 
@@ -39,8 +41,8 @@ class LookUpInput(ContextRequest):
     """
 
     fingerprint: str | None = None
-    original_sha: str | None = None
-    original_bytes: int | None = None
+    original_sha: Sha | None = None
+    original_bytes: int | None = Field(default=None, ge=0)
 
 
 class LessonSignature(BaseModel):
@@ -148,9 +150,7 @@ def check_inputs(request: ContextRequest) -> None:
     """
     given = (request.tool, request.task, request.signature_source)
     if all(value is None for value in given):
-        raise InvalidRequest(
-            "Nothing to look up.", "Set at least one of `tool`, `task` and `signature_source`."
-        )
+        raise InvalidRequest("Nothing to look up.", "Set at least one of `tool`, `task` and `signature_source`.")
     if all(value is None or not value.strip() for value in given):
         raise InvalidRequest(
             "What there is to look up is empty.", "Send the log, a task or a tool name, not white space."

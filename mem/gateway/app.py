@@ -12,7 +12,7 @@ from mem.domain.accepting import AcceptRequest
 from mem.domain.errors import MemError
 from mem.domain.lookup import ContextRequest
 from mem.gateway.bodies import Identified, read_fields
-from mem.gateway.problems import install, problem
+from mem.gateway.problems import REQUEST_ID_HEADER, install, name_request, problem
 
 
 def create_app(client: MemoryClient) -> FastAPI:
@@ -37,19 +37,23 @@ def create_app(client: MemoryClient) -> FastAPI:
     )
     async def context(request: Request) -> Response:
         identified = await read_fields(request)
-        return _replied(await client.look_up(ContextRequest.model_validate(identified.fields)), identified)
+        asked = ContextRequest.model_validate(identified.fields)
+        name_request(request, asked.request_id)
+        return _replied(await client.look_up(asked), identified)
 
     @app.post("/memory/accept", summary="Hand in a candidate memory", openapi_extra=_body(AcceptRequest))
     async def accept(request: Request) -> Response:
         identified = await read_fields(request)
-        return _replied(await client.accept(AcceptRequest.model_validate(identified.fields)), identified)
+        candidate = AcceptRequest.model_validate(identified.fields)
+        name_request(request, candidate.request_id)
+        return _replied(await client.accept(candidate), identified)
 
     return app
 
 
 def _replied(reply: Reply[Any], identified: Identified) -> Response:
     """The stored bytes as they are; what differs between two sends of a request stands in headers."""
-    headers = {"Mem-Request-Id": identified.request_id}
+    headers = {REQUEST_ID_HEADER: identified.request_id}
     if reply.notes:
         headers["Mem-Note"] = " ".join(reply.notes)
     return Response(reply.body, media_type="application/json", headers=headers)

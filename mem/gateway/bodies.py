@@ -58,7 +58,7 @@ async def _bounded(request: Request) -> bytes:
             if len(body) > MAX_BODY_BYTES:
                 raise _too_large()
     except ClientDisconnect as error:
-        raise InvalidRequest("The caller went away before the body was complete.") from error
+        raise InvalidRequest("The caller went away before the body was complete.", "Send it again.") from error
     return bytes(body)
 
 
@@ -70,6 +70,8 @@ def _too_large() -> TooLarge:
 
 
 def _parsed(body: bytes) -> dict[str, Any]:
+    if not body.strip():
+        raise InvalidRequest("The body is empty.", MAX_DEPTH_HINT)
     try:
         fields = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (UnicodeDecodeError, ValueError) as error:

@@ -11,20 +11,30 @@ from starlette.exceptions import HTTPException
 
 from mem.domain.errors import InvalidRequest, MemError, NotFound, RequestConflict, TooLarge, Unavailable
 
+REQUEST_ID_HEADER = "Mem-Request-Id"
 RETRY_AFTER_SECONDS = "5"
 MAX_ERRORS_SHOWN = 5
+MAX_SHOWN = 2000
 
 
 def problem(status: int, detail: str, *, remedy: str = "", title: str | None = None) -> Response:
     """A problem document; `remedy` says what to do about it."""
     headers = {"Retry-After": RETRY_AFTER_SECONDS} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    told = {"type": "about:blank", "title": title or HTTPStatus(status).phrase, "status": status, "detail": detail}
     return JSONResponse(
-        {"type": "about:blank", "title": title or HTTPStatus(status).phrase, "status": status, "detail": detail}
-        | ({"remedy": remedy} if remedy else {}),
+        {name: _showable(value) for name, value in (told | ({"remedy": remedy} if remedy else {})).items()},
         status_code=status,
         media_type="application/problem+json",
         headers=headers,
     )
+
+
+def _showable(value: object) -> object:
+    """A text may quote the caller, who can send what no encoding carries, and more than anyone reads."""
+    if not isinstance(value, str):
+        return value
+    shown = value if len(value) <= MAX_SHOWN else f"{value[:MAX_SHOWN]}…"
+    return shown.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def status_of(error: MemError) -> int:
@@ -54,16 +64,29 @@ def told(error: ValidationError) -> str:
     return "; ".join(faults[:MAX_ERRORS_SHOWN]) + more
 
 
+def name_request(request: Request, request_id: str) -> None:
+    """Have errors from here on carry the request id too, so that a caller who brought none can send it again."""
+    request.state.request_id = request_id
+
+
 def install(app: FastAPI) -> None:
     """Make every error of the app a problem document."""
 
     @app.exception_handler(MemError)
-    async def on_mem_error(_: Request, error: MemError) -> Response:
-        return problem(status_of(error), error.cause, remedy=error.remedy, title=type(error).__name__)
+    async def on_mem_error(request: Request, error: MemError) -> Response:
+        response = problem(status_of(error), error.cause, remedy=error.remedy, title=type(error).__name__)
+        if (request_id := getattr(request.state, "request_id", None)) is not None:
+            response.headers[REQUEST_ID_HEADER] = request_id
+        return response
 
     @app.exception_handler(ValidationError)
     async def on_validation_error(_: Request, error: ValidationError) -> Response:
         return problem(422, told(error), title="InvalidRequest")
+
+    @app.exception_handler(Exception)
+    async def on_fault(_: Request, __: Exception) -> Response:
+        # The server raises it again once this is sent, and so logs it with its stack.
+        return problem(500, "The gateway failed at this request.", remedy="Look at its log, and send it again.")
 
     @app.exception_handler(HTTPException)
     async def on_http_error(_: Request, error: HTTPException) -> Response:

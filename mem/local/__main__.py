@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 
 from mem.domain.errors import MemError
 from mem.local.detached import Order, Report
-from mem.local.processes import LOG_LIMIT, bound
-from mem.local.stack_file import StackFile, StackHome
 from mem.local.supervisor import supervise
 
 
@@ -20,17 +18,12 @@ def main() -> int:
     order = Order.model_validate_json(sys.stdin.buffer.read())
     _replace(0, os.open(os.devnull, os.O_RDONLY))
     try:
-        asyncio.run(supervise(order.home, order.options, lambda stack: _ready(order, stack), _note))
+        asyncio.run(supervise(order.home, order.options, lambda stack: _report(Report(stack=stack)), _note))
     except MemError as error:
         _note(str(error))
         _report(Report(cause=error.cause, remedy=error.remedy))
         return 1
     return 0
-
-
-def _ready(order: Order, stack: StackFile) -> None:
-    bound(StackHome.at(order.home).log("supervisor"), LOG_LIMIT // 10)
-    _report(Report(stack=stack))
 
 
 def _report(report: Report) -> None:

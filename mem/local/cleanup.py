@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mem.domain.errors import StackError
+from mem.local.place import chosen_base
 from mem.local.processes import POLL_SECONDS, end_process, is_alive
 from mem.local.stack_file import StackHome
 
@@ -120,10 +121,9 @@ def remove_data(path: Path) -> None:
 
 
 def _remove_postgres(home: StackHome) -> None:
-    with suppress(FileNotFoundError):
-        base = Path(home.postgres_pointer.read_text(encoding="utf-8").strip())
-        if base.name == "postgres":
-            shutil.rmtree(base, ignore_errors=True)
-            if base.parent != home.root:
-                with suppress(OSError):
-                    base.parent.rmdir()
+    base = chosen_base(home)
+    if base is not None and base.name.startswith("postgres"):
+        shutil.rmtree(base, ignore_errors=True)
+        if base.parent != home.root:
+            with suppress(OSError):
+                base.parent.rmdir()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import grp
 import hashlib
 import importlib.util
+import itertools
 import os
 import pwd
 import shutil
@@ -70,20 +71,21 @@ def place(home: StackHome, package: Path, state_dir: Path, user: RunAs | None) -
     Raises:
         StackError: The data that is there belongs to another user or cannot be reached any more.
     """
-    base = _chosen_base(home) or _choose_base(home, state_dir, user)
+    base = chosen_base(home) or _choose_base(home, state_dir, user)
     if not base.exists():
         if base.parent != home.root:
             _make_passable(base.parent, state_dir)
         base.mkdir(mode=0o700)
-        if user is not None:
-            os.chown(base, user.uid, user.gid)
+    if user is not None and not any(base.iterdir()):
+        os.chown(base, user.uid, user.gid)
     _check_owner(base, user)
     if user is not None and (blocked := first_blocked(base.parent, user)) is not None:
         raise StackError(
             f"The Postgres data in {base} cannot be reached by the user that Postgres runs as, because of {blocked}.",
             f"Let others pass through {blocked} again, or choose another MEM_HOME.",
         )
-    write_private(home.postgres_pointer, f"{base}\n")
+    if base.parent != home.root:
+        write_private(home.postgres_pointer, f"{base}\n")
     return Placement(base / "data", _reachable_install(package, state_dir, user) / "bin")
 
 
@@ -102,8 +104,10 @@ def first_blocked(path: Path, user: RunAs) -> Path | None:
     return None
 
 
-def _chosen_base(home: StackHome) -> Path | None:
+def chosen_base(home: StackHome) -> Path | None:
     """The folder that an earlier start chose, as long as it is there."""
+    if home.postgres.is_dir():
+        return home.postgres
     try:
         base = Path(home.postgres_pointer.read_text(encoding="utf-8").strip())
     except FileNotFoundError:
@@ -112,10 +116,12 @@ def _chosen_base(home: StackHome) -> Path | None:
 
 
 def _choose_base(home: StackHome, state_dir: Path, user: RunAs | None) -> Path:
-    own = home.root / "postgres"
-    if user is None or own.exists() or first_blocked(home.root, user) is None:
-        return own
-    return state_dir / hashlib.sha256(os.fsencode(home.root)).hexdigest()[:16] / "postgres"
+    if user is None or first_blocked(home.root, user) is None:
+        return home.postgres
+    # The data of a home that was deleted are not those of a new one at its path, and not ours to delete.
+    folder = state_dir / hashlib.sha256(os.fsencode(home.root)).hexdigest()[:16]
+    names = itertools.chain(["postgres"], (f"postgres-{number}" for number in itertools.count(2)))
+    return next(folder / name for name in names if not (folder / name).exists())
 
 
 def _make_passable(folder: Path, state_dir: Path) -> None:

@@ -97,6 +97,19 @@ async def end_process(process: ProcessId, stop_signal: int, grace: float) -> boo
     return await wait_gone(process, 10.0)
 
 
+async def end_child(child: asyncio.subprocess.Process, stop_signal: int, grace: float) -> bool:
+    """The same for a child of this process, which its handle tells apart even after the clock was set."""
+    for number, seconds in ((stop_signal, grace), (signal.SIGKILL, 10.0)):
+        if child.returncode is None:
+            with suppress(ProcessLookupError):
+                # Each part leads a session of its own, so that its children can be killed with it.
+                os.killpg(child.pid, number) if number == signal.SIGKILL else child.send_signal(number)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await child.wait()
+    return child.returncode is not None
+
+
 def _signal(process: ProcessId, number: int) -> None:
     with suppress(ProcessLookupError):
         if number == signal.SIGKILL and os.getpgid(process.pid) == process.pid:

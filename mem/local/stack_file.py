@@ -148,8 +148,13 @@ class StackHome:
         return self.root / "postgres.password"
 
     @property
+    def postgres(self) -> Path:
+        """The folder of the Postgres data, where its user can reach it here."""
+        return self.root / "postgres"
+
+    @property
     def postgres_pointer(self) -> Path:
-        """Names the folder of the Postgres data, so that a later start does not choose another one."""
+        """Names that folder where it is elsewhere, so that a later start does not choose another one."""
         return self.root / "postgres.path"
 
     def read_stack(self) -> StackFile | None:

@@ -20,7 +20,7 @@ from mem.local.processes import (
     ProcessId,
     bound,
     describe_exit,
-    end_process,
+    end_child,
     failure,
     identify,
     rotate,
@@ -133,7 +133,8 @@ class _Supervisor:
         on_ready(self._stack)
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._bound_logs([launch.log for launch in plan.launches]))
+                logs = [self._home.log("supervisor"), *(launch.log for launch in plan.launches)]
+                group.create_task(self._bound_logs(logs))
                 for launch in plan.launches:
                     if launch.ready != "exit":
                         group.create_task(self._keep(launch))
@@ -146,7 +147,7 @@ class _Supervisor:
         survivors = []
         for part in reversed(list(self._started.values())):
             self._note(f"stopping {part.name}")
-            if not await end_process(part.process, part.stop_signal, part.grace):
+            if not await end_child(self._children[part.name], part.stop_signal, part.grace):
                 survivors.append(f"{part.name} (pid {part.process.pid})")
         if not survivors:
             forget(self._home)
@@ -170,8 +171,7 @@ class _Supervisor:
             async with asyncio.timeout(launch.start_timeout):
                 await self._wait_ready(launch, child, process)
         except TimeoutError:
-            if process is not None:
-                await end_process(process, launch.stop_signal, launch.grace)
+            await end_child(child, launch.stop_signal, launch.grace)
             raise failure(launch, f"did not answer within {launch.start_timeout:.0f} s") from None
         if launch.ready == "exit":
             self._started.pop(launch.name, None)

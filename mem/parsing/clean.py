@@ -20,9 +20,7 @@ LINE_LIMIT = 8192
 _HEAD, _TAIL = 4096, 4000
 _QUOTE_LINES = 200
 # Each alternative ends at the next ESC at the latest, so the scan is linear.
-_ANSI = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00\x08\x1b]"
-)
+_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00\x08\x1b]")
 _RED = re.compile(r"\x1b\[(?:\d{1,2};){0,2}(?:31|91|41)(?:;\d{1,2}){0,2}m")
 ELIDED = "[mem: {lines} lines left out, {full} with text]"
 _ELIDED = re.compile(r"\[mem: (\d{1,12}) lines left out, (\d{1,12}) with text\]\Z")
@@ -98,16 +96,17 @@ class _Cleaner:
         self.name = ""
         self.awaiting = False
         self.erred = False
+        self.raw: list[str] = []
         self.until: Any = None
-        self.left = 0
+        self.ends: list[int] | None = None
         self.first = frozenset(_envelopes().starts)
 
     def run(self, raw: list[str]) -> Cleaned:
         """The cleaned form of `raw`."""
         append = self.out.lines.append
-        for number, line in enumerate(raw):
-            if len(line) > LINE_LIMIT:
-                line = cap(line)
+        self.raw = raw
+        for number, given in enumerate(raw):
+            line = cap(given)
             if "\x1b" in line or "\r" in line or "\x00" in line or "\x08" in line:
                 line = self._plain(number, line)
             if line and (line[0].isdigit() or line[0] in "[(#\ufeff" or "Z " in line[:450]):
@@ -116,7 +115,7 @@ class _Cleaner:
                 line = self._structure(number, line)
             append(line)
         self._close(len(raw), None)
-        if any(command.status for command in self.out.commands) or self.out.red and self.erred:
+        if any(command.status for command in self.out.commands) or (self.out.red and self.erred):
             self.out.verdict = self.out.verdict or 1
         if self.votes:
             best = max(self.votes.values())
@@ -159,7 +158,8 @@ class _Cleaner:
         if _marker_hint().match(line) is None:
             return line
         for marker in _envelopes().marker:
-            if (marker.kind != "quote" or '"' in line) and (found := marker.pattern.search(line)):
+            found = marker.pattern.search(line)
+            if found and (marker.kind != "quote" or self._ends_soon(number, marker)):
                 return self._marker(number, marker, found)
         for label in _envelopes().label:
             if found := label.pattern.search(line):
@@ -183,7 +183,7 @@ class _Cleaner:
         elif marker.kind == "exit":
             self._exit(number, groups)
         elif marker.kind == "quote":
-            self.until, self.left = marker.until, _QUOTE_LINES
+            self.until = marker.until
         elif marker.kind == "done":
             self.out.verdict = int((groups.get("status") or "0")[:9])
         return ""
@@ -217,11 +217,18 @@ class _Cleaner:
     def _quoted(self, number: int, line: str) -> str:
         """A line inside a report that quotes a command of several lines."""
         found = self.until.search(line)
-        self.left -= 1
         self.out.marks.add(number)
         if found:
             self.until = None
             self._exit(number, found.groupdict())
-        elif self.left <= 0:
-            self.until = None
         return ""
+
+    def _ends_soon(self, number: int, marker: Marker) -> bool:
+        """Whether a report that begins here also ends; all ends are looked up once."""
+        if marker.until is None:
+            return False
+        if self.ends is None:
+            plain = ((line, _ANSI.sub("", cap(text)).rstrip("\r")) for line, text in enumerate(self.raw) if '"' in text)
+            self.ends = [line for line, text in plain if marker.until.search(text)]
+        index = bisect_right(self.ends, number)
+        return index < len(self.ends) and self.ends[index] - number <= _QUOTE_LINES

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from mem.domain.canonical import sha256_hex
 from mem.domain.signatures import Signature
-from mem.parsing.blocks import Page, read
 from mem.parsing.clean import ELIDED, cap
 from mem.parsing.decode import without_surrogates
 from mem.parsing.extract import ranked, signature
+from mem.parsing.page import Page, read
 from mem.parsing.rank import Scored
 
 _LIMIT = 5
@@ -65,8 +65,7 @@ def _agreeing(body: str, line_map: list[int], wanted: list[tuple[str, int, int]]
     """How many signatures, from the first, are those of the whole; -1 if there are others."""
     page = read(body)
     found = [
-        (key.sig_sha, line_map[one.candidate.start], line_map[one.candidate.end])
-        for one, key in ranked(page, _LIMIT)
+        (key.sig_sha, line_map[one.candidate.start], line_map[one.candidate.end]) for one, key in ranked(page, _LIMIT)
     ]
     if not wanted:
         return 0 if not found else -1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mem.parsing.blocks import Page, read
 from mem.parsing.clean import cap
 from mem.parsing.extract import ranked
+from mem.parsing.page import Page, read
 from mem.parsing.rank import Scored
 from mem.parsing.redact import redact
 

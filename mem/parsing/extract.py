@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from mem.domain.signatures import Extraction, Signature
-from mem.parsing.blocks import Page, candidates, read
+from mem.parsing.blocks import candidates
 from mem.parsing.decode import decode
 from mem.parsing.key import Key, key_of
+from mem.parsing.page import Page, read
 from mem.parsing.rank import Ranker, Scored, ranking
 
 KEPT = 40

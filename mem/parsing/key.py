@@ -7,9 +7,10 @@ from typing import Any
 
 from mem.domain.canonical import canonical_sha
 from mem.domain.signatures import ALGO
-from mem.parsing.blocks import Candidate, Page
+from mem.parsing.blocks import headline
 from mem.parsing.clean import cap
 from mem.parsing.mask import mask, mask_coarse, path
+from mem.parsing.page import Candidate, Page
 from mem.parsing.redact import redact
 from mem.parsing.rules import Rule, compile_pattern
 
@@ -23,9 +24,7 @@ _EXCERPT = 4000
 _WORDS = compile_pattern(r"[^\W\d_]{3,}")
 _TOKENS = compile_pattern(r"<[a-z]{1,8}>")
 _EMPTY_WORDS = frozenset(
-    "error errors err fail failed failure failures failing fatal build test tests exit code status "
-    "the with and was for has are this command process npm make see above below log please job "
-    "exited completed finished aborted stopped unknown occurred task script returned result".split()
+    ["error", "errors", "err", "fail", "failed", "failure", "failures", "failing", "fatal", "build", "test", "tests", "exit", "code", "status", "the", "with", "and", "was", "for", "has", "are", "this", "command", "process", "npm", "make", "see", "above", "below", "log", "please", "job", "exited", "completed", "finished", "aborted", "stopped", "unknown", "occurred", "task", "script", "returned", "result"]
 )
 _VOLATILE = compile_pattern(r"\b0x[0-9a-fA-F]{4,}\b")
 
@@ -93,7 +92,7 @@ def _name(symbol: str) -> str:
     head, separator, rest = symbol.partition("::")
     if "/" in head or "\\" in head:
         head = path(head)
-    return _VOLATILE.sub("<n>", head + separator + rest)
+    return str(_VOLATILE.sub("<n>", head + separator + rest))
 
 
 def _says_something(message: str) -> bool:
@@ -123,10 +122,10 @@ def _of_rule(lines: list[str], title: str, one: Candidate, rule: Rule) -> _Recor
     groups = _groups(found)
     if title and rule.title is not None:
         groups = _groups(rule.title.search(title.removeprefix(one.prefix))) | groups
-    main = _headline(texts, rule)
+    main = headline(texts, rule)
     if main is not None:
         groups |= _groups(main[1])
-    default = main[0] if main is not None else anchor
+    default = texts[main[0]] if main is not None else anchor
     code = rule.code or groups.get("code")
     message = [groups.get("msg", default.strip()) if rule.message is None else rule.message]
     message += _identity(texts, rule)
@@ -143,21 +142,7 @@ def _of_rule(lines: list[str], title: str, one: Candidate, rule: Rule) -> _Recor
 def _groups(found: Any) -> dict[str, str]:
     if found is None:
         return {}
-    return {
-        name.rstrip("0123456789"): text.strip()
-        for name, text in found.groupdict().items()
-        if text is not None
-    }
-
-
-def _headline(texts: list[str], rule: Rule) -> tuple[str, Any] | None:
-    if rule.headline is None:
-        return None
-    for text in texts if rule.pick == "first" else reversed(texts):
-        found = rule.headline.search(text)
-        if found is not None:
-            return text, found
-    return None
+    return {name.rstrip("0123456789"): text.strip() for name, text in found.groupdict().items() if text is not None}
 
 
 def _identity(texts: list[str], rule: Rule) -> list[str]:

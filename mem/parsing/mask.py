@@ -7,12 +7,13 @@ from functools import cache
 from typing import Any
 
 from mem.domain.errors import RuleError
+from mem.parsing.decode import without_surrogates
 from mem.parsing.rules import Mask, Masks, compile_pattern, load
 
 _PASSES = 6
 _WORKSPACES = compile_pattern(
-    r"^(?:[A-Za-z]:)?/(?:home/runner/work/[^/]+/[^/]+|home/[^/]+/(?:build|builds|work|src|workspace)/[^/]+/[^/]+"
-    r"|Users/[^/]+/(?:build|work)/[^/]+/[^/]+|builds/[^/]+/[^/]+|__w/[^/]+/[^/]+|a/[^/]+/[^/]+|_work/[^/]+/[^/]+"
+    r"^(?:[A-Za-z]:)?/(?:(?:home|Users)/(?:runner|travis|vsts|vsts_azpcontainer)/(?:work|build)/[^/]+/[^/]+"
+    r"|builds/[^/]+/[^/]+|__w/[^/]+/[^/]+|a/[^/]+/[^/]+|_work/[^/]+/[^/]+"
     r"|home/[^/]+|Users/[^/]+|root|var/lib/jenkins/workspace/[^/]+|workspaces?/[^/]+|github/workspace"
     r"|private/var/folders/[^/]+/[^/]+/T|var/folders/[^/]+/[^/]+/T|tmp|var/tmp|usr/src/app|app|code|src|work)/"
 )
@@ -31,6 +32,7 @@ def mask_coarse(text: str) -> str:
 
 def _masked(text: str, *, coarse: bool) -> str:
     """Masked until nothing changes, since a token may complete another pattern."""
+    text = without_surrogates(text)
     for _ in range(_PASSES):
         before, text = text, _once(text, coarse=coarse)
         if text == before:
@@ -39,8 +41,9 @@ def _masked(text: str, *, coarse: bool) -> str:
 
 
 @cache
-def _alternation() -> tuple[Any, tuple[Mask, ...]]:
-    masks = load("mask.toml", Masks).mask
+def _alternation(*, coarse: bool) -> tuple[Any, tuple[Mask, ...]]:
+    everything = load("mask.toml", Masks).mask
+    masks = tuple(entry for entry in everything if coarse or not entry.coarse_only)
     for entry in masks:
         if entry.pattern.groups:
             raise RuleError(f"mask.toml, rule {entry.name}: it captures.", "Use (?:…).")
@@ -51,7 +54,7 @@ def _alternation() -> tuple[Any, tuple[Mask, ...]]:
 
 
 def _once(text: str, *, coarse: bool) -> str:
-    pattern, masks = _alternation()
+    pattern, masks = _alternation(coarse=coarse)
     pieces: list[str] = []
     position = 0
     for found in pattern.finditer(text):
@@ -87,15 +90,13 @@ def path(text: str) -> str:
 
 
 _LOCATION = compile_pattern(r"(?::\d{1,6}(?::\d{1,5})?|\(\d{1,6}(?:,\d{1,5})?\))$")
-_TEMPORARY = compile_pattern(
-    r"^(?:(?:tmp|temp)[._-]?[\w]{4,}|\d+|pip-[\w-]+-[a-z0-9_]{8}|pytest-(?:of-\w+|\d+))$"
-)
+_TEMPORARY = compile_pattern(r"^(?:(?:tmp|temp)[._-]?[\w]{4,}|\d+|pip-[\w-]+-[a-z0-9_]{8}|pytest-(?:of-\w+|\d+))$")
 
 
 def _part(part: str) -> str:
     if _TEMPORARY.match(part):
         return "<n>"
-    return _HEX_RUN.sub(lambda found: _hex(found.group()), part)
+    return str(_HEX_RUN.sub(lambda found: _hex(found.group()), part))
 
 
 _HEX_RUN = compile_pattern(r"\b[0-9a-f]{7,128}\b")
@@ -115,6 +116,11 @@ def _url(text: str) -> str:
     parts = [part for part in where.split("/") if part]
     kept = "/".join(_part(part) for part in parts[-_WORKSPACE_PARTS:])
     return f"{scheme.lower()}:<host>/{kept}{trail}" if kept else f"{scheme.lower()}:<host>{trail}"
+
+
+def _ip6(text: str) -> str:
+    """An address of version 6; two short names joined by `::` are none."""
+    return "<host>" if any(char.isdigit() for char in text) else text
 
 
 def _package(text: str) -> str:
@@ -139,6 +145,7 @@ def _temporary(text: str) -> str:
 _FUNCTIONS: dict[str, Callable[[str], str]] = {
     "path": path,
     "url": _url,
+    "ip6": _ip6,
     "package": _package,
     "pod": _pod,
     "hex": _hex,

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import accumulate
 from math import log2
 
-from mem.parsing.blocks import Candidate, Page, suspects, template_of
+from mem.parsing.page import Candidate, Page, suspects, template_of
 from mem.parsing.rules import Ranking, load
 
 CONTEXT = 4
@@ -121,6 +121,8 @@ class Ranker:
     def _words(self, one: Candidate) -> dict[str, float]:
         """What the block's telling line says: the anchor, with its neighbours in the block."""
         names, bits = self.page.names, self.page.bits[one.anchor]
+        if one.telling is not None:
+            bits |= self.page.bits[one.telling]
         features = {
             name: 1.0
             for name in (
@@ -129,9 +131,7 @@ class Ranker:
             )
             if bits & names[name]
         }  # fmt: skip
-        blemish = self.page.bit(
-            "warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier"
-        )
+        blemish = self.page.bit("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
         if bits & names["strong"] and not bits & blemish:
             features["unblemished"] = 1.0
         if bits & names["fileline"]:
@@ -141,7 +141,7 @@ class Ranker:
         span = range(one.start, one.end + 1)
         if sum(1 for line in span if self.page.bits[line] & names["diff"]) >= 2:
             features["diff"] = 1.0
-        if not any(self.page.bits[line] & self.word for line in span):
+        if one.rule is None and not any(self.page.bits[line] & self.word for line in span):
             features["no_keyword"] = 1.0
         return features
 
@@ -152,10 +152,23 @@ class Ranker:
         size = len(span)
         features: dict[str, float] = {}
         full = [line for line in span if self.page.lines[line].strip()]
-        if all(bits[line] & self.junk for line in full):
+        if one.rule is None and all(bits[line] & self.junk for line in full):
             features["all_junk"] = 1.0
         if full and all(bits[line] & names["frame"] for line in full):
             features["frames_only"] = 1.0
+        if one.rule is None:
+            features |= self._blemishes(one, first)
+        features["install_share"] = sum(1 for i in span if bits[i] & names["install"]) / size
+        if size > 40:
+            features["over_40"] = 1.0
+        if self.templates and template_of(self.page.lines[one.anchor]) in self.templates:
+            features["seen_in_passed"] = 1.0
+        return features
+
+    def _blemishes(self, one: Candidate, first: int) -> dict[str, float]:
+        """What speaks against words alone; a rule has looked at more than words."""
+        names, bits = self.page.names, self.page.bits
+        features: dict[str, float] = {}
         for feature, name in (
             ("zero", "zero"), ("wrapper_first", "wrapper"), ("summary_first", "summary"),
             ("passed_first", "passed"), ("vague", "vague"), ("negation", "negation"),
@@ -170,11 +183,6 @@ class Ranker:
                 features["warning_as_error"] = 1.0
         if first & names["identifier"] and not first & (names["lead"] | names["exception"]):
             features["identifier_only"] = 1.0
-        features["install_share"] = sum(1 for i in span if bits[i] & names["install"]) / size
-        if size > 40:
-            features["over_40"] = 1.0
-        if self.templates and template_of(self.page.lines[one.anchor]) in self.templates:
-            features["seen_in_passed"] = 1.0
         return features
 
     def _around(self, one: Candidate) -> dict[str, float]:

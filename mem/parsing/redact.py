@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 import re2
 from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
-from pydantic import BaseModel, ConfigDict, Field
 
-from mem.domain.errors import RuleError
-from mem.parsing.rules import load
+from mem.parsing.redact_rules import Block, Rule, Rules, redaction_rules
 
-_FILE = "redact.toml"
 _PASSES = 8
-_GROUP = b"secret"
 _PLACEHOLDER = rb"\[redacted:[a-z0-9-]+\]"
 
 
@@ -30,79 +25,6 @@ class Redacted(NamedTuple):
 
     text: str
     kinds: tuple[str, ...]
-
-
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _RuleData(_Data):
-    kind: str = Field(pattern=r"^[a-z0-9-]+$")
-    anchors: tuple[str, ...] = Field(min_length=1)
-    also: str = ""
-    patterns: tuple[str, ...] = Field(min_length=1)
-    needs: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    unless: tuple[str, ...] = ()
-
-
-class _MaskData(_Data):
-    kind: str = Field(pattern=r"^[a-z0-9-]+$")
-    minimum: int = Field(ge=1)
-    maximum: int = Field(ge=1)
-    patterns: tuple[str, ...]
-    keep: tuple[str, ...]
-
-
-class _BlockData(_Data):
-    kind: str = Field(pattern=r"^[a-z0-9-]+$")
-    anchor: str = Field(min_length=1)
-    begin: str
-    end: str
-    body: str
-    maximum: int = Field(ge=1)
-
-
-class _Placeholders(_Data):
-    keep: tuple[str, ...]
-
-
-class _File(_Data):
-    version: int = Field(ge=1)
-    macros: dict[str, str]
-    placeholders: _Placeholders
-    mask: _MaskData
-    block: _BlockData
-    rule: tuple[_RuleData, ...]
-
-
-class _Rule(NamedTuple):
-    """A compiled rule: its patterns, each with the number of the group that holds the secret."""
-
-    kind: str
-    also: bytes
-    patterns: tuple[tuple[Any, int], ...]
-    needs: tuple[Any, ...]
-    keep: Any
-    unless: Any | None
-
-
-class _Block(NamedTuple):
-    kind: str
-    anchor: bytes
-    begin: Any
-    end: Any
-    body: Any
-    maximum: int
-
-
-class _Rules(NamedTuple):
-    anchors: BytesAhoCorasick
-    by_anchor: tuple[tuple[int, ...], ...]
-    rules: tuple[_Rule, ...]
-    mask: _Rule
-    mask_lengths: range
-    block: _Block
 
 
 def redact(text: str) -> Redacted:
@@ -129,7 +51,7 @@ def redact(text: str) -> Redacted:
 
 def _pass(data: bytes, kinds: set[str]) -> bytes:
     """One look at the whole text."""
-    rules = _rules()
+    rules = redaction_rules()
     data = _without_masked_values(data, rules, kinds)
     hits = rules.anchors.find_matches_as_indexes(data.lower(), overlapping=True)
     pieces = []
@@ -142,7 +64,7 @@ def _pass(data: bytes, kinds: set[str]) -> bytes:
 
 
 def _lines_with_anchor(
-    data: bytes, hits: Iterable[tuple[int, int, int]], rules: _Rules
+    data: bytes, hits: Iterable[tuple[int, int, int]], rules: Rules
 ) -> Iterator[tuple[int, int, set[int]]]:
     """Begin and end of each line with an anchor, and the rules that its anchors stand for."""
     begin, end = 0, -1
@@ -161,7 +83,7 @@ def _lines_with_anchor(
         yield begin, end, todo
 
 
-def _cleaned(line: bytes, todo: list[int], rules: _Rules, kinds: set[str]) -> bytes:
+def _cleaned(line: bytes, todo: list[int], rules: Rules, kinds: set[str]) -> bytes:
     """`line` after the rules numbered in `todo`, in their order."""
     for index in todo:
         rule = rules.rules[index]
@@ -170,7 +92,7 @@ def _cleaned(line: bytes, todo: list[int], rules: _Rules, kinds: set[str]) -> by
     return line
 
 
-def _apply(rule: _Rule, line: bytes, kinds: set[str]) -> bytes:
+def _apply(rule: Rule, line: bytes, kinds: set[str]) -> bytes:
     for pattern, group in rule.patterns:
         pieces = []
         last = 0
@@ -185,7 +107,7 @@ def _apply(rule: _Rule, line: bytes, kinds: set[str]) -> bytes:
     return line
 
 
-def _is_secret(rule: _Rule, secret: bytes, match: Any) -> bool:
+def _is_secret(rule: Rule, secret: bytes, match: Any) -> bool:
     if rule.keep.fullmatch(secret) is not None:
         return False
     if rule.unless is not None and rule.unless.search(match.group(0)) is not None:
@@ -197,7 +119,7 @@ def _placeholder(kind: str) -> bytes:
     return f"[redacted:{kind}]".encode()
 
 
-def _without_blocks(data: bytes, block: _Block, kinds: set[str]) -> bytes:
+def _without_blocks(data: bytes, block: Block, kinds: set[str]) -> bytes:
     """Blocks of several lines, replaced line by line, so that the count stays."""
     if block.anchor not in data:
         return data
@@ -217,7 +139,7 @@ def _without_blocks(data: bytes, block: _Block, kinds: set[str]) -> bytes:
     return b"\n".join(lines)
 
 
-def _end_of_block(lines: list[bytes], first: int, ends: list[int], block: _Block) -> int:
+def _end_of_block(lines: list[bytes], first: int, ends: list[int], block: Block) -> int:
     """The line after the body that begins at `first`."""
     following = bisect_left(ends, first)
     if following < len(ends) and ends[following] - first <= block.maximum:
@@ -230,11 +152,11 @@ def _end_of_block(lines: list[bytes], first: int, ends: list[int], block: _Block
     return number
 
 
-def _without_masked_values(data: bytes, rules: _Rules, kinds: set[str]) -> bytes:
+def _without_masked_values(data: bytes, rules: Rules, kinds: set[str]) -> bytes:
     """Values that the log itself announces as secret, wherever they stand."""
     if b"add-mask" not in data:
         return data
-    values = set()
+    values: set[bytes] = set()
     for line in data.split(b"\n"):
         if b"add-mask" in line:
             values.update(_announced(line, rules))
@@ -242,17 +164,14 @@ def _without_masked_values(data: bytes, rules: _Rules, kinds: set[str]) -> bytes
     kind = rules.mask.kind
     changed = _replace_all(data, values, _placeholder(kind)) if values else data
     # The announcement itself, also of a value too short to be looked for elsewhere.
-    lines = [
-        _apply(rules.mask, line, kinds) if b"add-mask" in line else line
-        for line in changed.split(b"\n")
-    ]
+    lines = [_apply(rules.mask, line, kinds) if b"add-mask" in line else line for line in changed.split(b"\n")]
     changed = b"\n".join(lines)
     if changed != data:
         kinds.add(kind)
     return changed
 
 
-def _announced(line: bytes, rules: _Rules) -> Iterator[bytes]:
+def _announced(line: bytes, rules: Rules) -> Iterator[bytes]:
     """The values of one announcement; an encoded line feed separates several."""
     for pattern, group in rules.mask.patterns:
         for match in pattern.finditer(line):
@@ -285,69 +204,3 @@ def _replace_all(data: bytes, values: set[bytes], placeholder: bytes) -> bytes:
 def _spans(pattern: Any, data: bytes) -> Iterator[tuple[int, int]]:
     for match in pattern.finditer(data):
         yield match.span()
-
-
-@cache
-def _rules() -> _Rules:
-    """The rule file, compiled."""
-    file = load(_FILE, _File)
-    anchors = sorted({anchor for rule in file.rule for anchor in rule.anchors})
-    by_anchor = tuple(
-        tuple(n for n, rule in enumerate(file.rule) if anchor in rule.anchors) for anchor in anchors
-    )
-    mask = file.mask
-    return _Rules(
-        # Anchors are searched with their overlaps: one may be a part of another.
-        BytesAhoCorasick([anchor.encode() for anchor in anchors]),
-        by_anchor,
-        tuple(_compiled_rule(rule, file) for rule in file.rule),
-        _compiled_rule(
-            _RuleData(kind=mask.kind, anchors=("-",), patterns=mask.patterns, keep=mask.keep), file
-        ),
-        range(mask.minimum, mask.maximum + 1),
-        _Block(
-            file.block.kind,
-            file.block.anchor.encode(),
-            *(_compile(file.block.kind, p, file.macros) for p in _block_patterns(file.block)),
-            file.block.maximum,
-        ),
-    )
-
-
-def _block_patterns(block: _BlockData) -> tuple[str, str, str]:
-    return block.begin, block.end, block.body
-
-
-def _compiled_rule(rule: _RuleData, file: _File) -> _Rule:
-    def compiled(patterns: Iterable[str]) -> tuple[Any, ...]:
-        return tuple(_compile(rule.kind, pattern, file.macros) for pattern in patterns)
-
-    patterns = compiled(rule.patterns)
-    if any(_GROUP not in pattern.groupindex for pattern in patterns):
-        raise RuleError(f"{_FILE}, rule {rule.kind}: a pattern lacks group `secret`.", "Name it.")
-    keep = "|".join(f"(?:{pattern})" for pattern in (*file.placeholders.keep, *rule.keep))
-    unless = "|".join(f"(?:{pattern})" for pattern in rule.unless)
-    return _Rule(
-        rule.kind,
-        rule.also.encode(),
-        tuple((pattern, pattern.groupindex[_GROUP]) for pattern in patterns),
-        compiled(rule.needs),
-        compiled([keep])[0],
-        compiled([unless])[0] if unless else None,
-    )
-
-
-def _compile(kind: str, pattern: str, macros: dict[str, str]) -> Any:
-    """`pattern` with its macros, for bytes: Latin-1 makes each byte one character."""
-    for name, text in macros.items():
-        pattern = pattern.replace("{{" + name + "}}", text)
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
-    options.log_errors = False
-    options.max_mem = 32 << 20
-    try:
-        return re2.compile(pattern.encode(), options)
-    except re2.error as error:
-        raise RuleError(
-            f"{_FILE}, rule {kind}: bad pattern {pattern!r}: {error}.", "Correct it."
-        ) from None

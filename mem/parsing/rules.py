@@ -35,7 +35,7 @@ def compile_pattern(pattern: str) -> Any:
 
 def _pattern(value: Any) -> Any:
     if not isinstance(value, str):
-        raise ValueError("a pattern is a string")
+        raise ValueError("a pattern is a string")  # noqa: TRY004  pydantic turns only this into a report
     return compile_pattern(value)
 
 
@@ -146,6 +146,7 @@ class Mask(_Strict):
     pattern: Pattern
     token: str | None = None
     coarse: bool = False
+    coarse_only: bool = False
 
 
 class Masks(_Strict):
@@ -181,9 +182,7 @@ def parse(name: str, text: str, model: type[T]) -> T:
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        raise RuleError(
-            f"{name}, {_where(data, first['loc'])}: {first['msg']}.", "Correct the rule."
-        ) from None
+        raise RuleError(f"{name}, {_where(data, first['loc'])}: {first['msg']}.", "Correct the rule.") from None
 
 
 def _where(data: Any, location: tuple[int | str, ...]) -> str:

@@ -50,8 +50,9 @@ def fit(lessons: Sequence[Lesson], skills: Sequence[SkillHit], limit: int, count
 
 
 def _victims(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """Tier 3 from its end, then tier 2 from its end: within a tier the order is best first."""
-    return [lesson for tier in (3, 2) for lesson in reversed(lessons) if lesson.tier == tier]
+    """Tier 3, then tier 2, each from the lowest score up; of equal or no scores what stands last goes first."""
+    from_the_end = [lesson for tier in (3, 2) for lesson in reversed(lessons) if lesson.tier == tier]
+    return sorted(from_the_end, key=lambda lesson: (-lesson.tier, lesson.score or 0.0))
 
 
 def _tokens(value: Any, counter: TokenCounter) -> int:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from mem.domain.lookup import Leg
 from mem.domain.nodes import Level, VectorKind
 from mem.ports import Candidate, Failures, Lineage, Memories, Vector, VectorHit
 from mem.recall.legs import Legs
@@ -26,13 +27,15 @@ class SignatureHit(NamedTuple):
 class Gathered(NamedTuple):
     """Candidates by the sha of the live node that stands for each hit.
 
-    `known` holds the sig_shas that point at a live node, each with the shas of those nodes; `superseded` the shas that
-    a candidate stands for.
+    `known` holds the sig_shas that point at a live node, each with the shas of those nodes, or is None where that could
+    not be read; `superseded` the shas that a candidate stands for; `of_tool` the candidates that carry the tool asked
+    for, in their order.
     """
 
     candidates: dict[str, Candidate]
-    known: dict[str, list[str]]
+    known: dict[str, list[str]] | None
     superseded: dict[str, list[str]]
+    of_tool: list[str]
 
 
 async def gather(
@@ -44,50 +47,69 @@ async def gather(
         vectors: one for each probe of the query; empty where the embedder failed, so that the lexical leg stands in.
     """
     searches = list(zip(query.probes, vectors, strict=True)) if vectors else []
-    by_signature, symptom, text, lexical = await asyncio.gather(
-        legs.run("signatures", _by_signature(memories, failures, query), list[SignatureHit]()),
+    exact, coarse, of_tool, symptom, text, lexical = await asyncio.gather(
+        legs.run("signatures", _exact(failures, query), None),
+        legs.run("signatures", _coarse(failures, query), list[SignatureHit]()),
+        legs.run("signatures", _of_tool(memories, query), list[SignatureHit]()),
         legs.run("symptom", _search(memories, "symptom", searches), dict[str, float]()),
         legs.run("text", _search(memories, "text", searches), dict[str, float]()),
         _idle() if searches else legs.run("lexical", _lexical(memories, query.probes), dict[str, float]()),
     )
     if searches and legs.failed("symptom") and legs.failed("text"):
         lexical = await legs.run("lexical", _lexical(memories, query.probes), dict[str, float]())
+    by_signature = [*(exact or []), *coarse, *of_tool]
     hits = sorted({hit.sha for hit in by_signature} | set(symptom) | set(text) | set(lexical))
-    lineages = await legs.run("text", memories.lineages(hits), dict[str, Lineage]())
+    lineages = await legs.run("text", memories.lineages(hits), None)
+    if lineages is None:
+        found_by: tuple[tuple[Leg, bool], ...] = (
+            ("signatures", bool(by_signature)), ("symptom", bool(symptom)), ("lexical", bool(lexical))
+        )  # fmt: skip
+        for leg, found in found_by:
+            if found:
+                legs.degrade(leg, "The memories behind its hits could not be read.")
+        return Gathered({}, {} if exact == [] else None, {}, [])
     live = sorted({lineage.node.stored_sha for lineage in lineages.values()})
     projections = await legs.run("symptom", memories.projections(live), dict[str, str]())
-    return _merge(lineages, projections, by_signature, symptom, text, lexical)
+    gathered = _merge(lineages, projections, by_signature, symptom, text, lexical)
+    return gathered if exact is not None else gathered._replace(known=None)
 
 
-async def _by_signature(memories: Memories, failures: Failures, query: Query) -> list[SignatureHit]:
-    hits: list[SignatureHit] = []
-    if query.signatures:
-        coarse = sorted({signature.sig_coarse for signature in query.signatures})
-        known = await failures.known([signature.sig_sha for signature in query.signatures], query.reach)
-        hits += [SignatureHit(hit.sha, "exact", hit.sig_sha) for hit in known]
-        hits += [SignatureHit(hit.sha, "coarse") for hit in await failures.coarse(coarse, query.reach, WIDTH)]
-    if query.failure is None and query.task is None and query.tool is not None:
-        hits += [SignatureHit(sha, "tool") for sha in await memories.by_tool(query.tool, query.reach, WIDTH)]
-    return hits
+async def _exact(failures: Failures, query: Query) -> list[SignatureHit]:
+    if not query.signatures:
+        return []
+    known = await failures.known([signature.sig_sha for signature in query.signatures], query.reach)
+    return [SignatureHit(hit.sha, "exact", hit.sig_sha) for hit in known]
 
 
-async def _search(
-    memories: Memories, kind: VectorKind, searches: Sequence[tuple[Probe, Vector]]
-) -> dict[str, float]:
+async def _coarse(failures: Failures, query: Query) -> list[SignatureHit]:
+    if not query.signatures:
+        return []
+    keys = sorted({signature.sig_coarse for signature in query.signatures})
+    return [SignatureHit(hit.sha, "coarse") for hit in await failures.coarse(keys, query.reach, WIDTH)]
+
+
+async def _of_tool(memories: Memories, query: Query) -> list[SignatureHit]:
+    if query.tool is None or not query.tool_alone:
+        return []
+    return [SignatureHit(sha, "tool") for sha in await memories.by_tool(query.tool, query.reach, WIDTH)]
+
+
+async def _search(memories: Memories, kind: VectorKind, searches: Sequence[tuple[Probe, Vector]]) -> dict[str, float]:
     found = [await memories.nearest(kind, LESSONS, vector, probe.reach, WIDTH) for probe, vector in searches]
-    return _best([hit for hits in found for hit in hits])
+    return best_of([hit for hits in found for hit in hits])
 
 
 async def _lexical(memories: Memories, probes: Sequence[Probe]) -> dict[str, float]:
     found = [await memories.lexical(probe.text, LESSONS, probe.reach, WIDTH) for probe in probes]
-    return _best([hit for hits in found for hit in hits])
+    return best_of([hit for hits in found for hit in hits])
 
 
 async def _idle() -> dict[str, float]:
     return {}
 
 
-def _best(hits: Sequence[VectorHit]) -> dict[str, float]:
+def best_of(hits: Sequence[VectorHit]) -> dict[str, float]:
+    """Of several hits on one node the nearest."""
     best: dict[str, float] = {}
     for hit in hits:
         best[hit.sha] = max(best.get(hit.sha, hit.similarity), hit.similarity)
@@ -127,7 +149,8 @@ def _merge(
         )
         chain = [old for sha in shas for old in lineages[sha].supersedes]
         superseded[live] = list(dict.fromkeys(chain))
-    return Gathered(candidates, known, superseded)
+    of_tool = [hit.sha for hit in by_signature if hit.how == "tool" and hit.sha in candidates]
+    return Gathered(candidates, known, superseded, of_tool)
 
 
 def _most(leg: Mapping[str, float], shas: Sequence[str]) -> float | None:

@@ -7,11 +7,20 @@ import time
 from collections.abc import Awaitable
 from typing import NamedTuple, TypeVar
 
-from mem.domain.errors import InvalidRequest, MemError, NotFound, RequestConflict
+import structlog
+
+from mem.domain.errors import MemError, RequestConflict
 from mem.domain.lookup import Degradation, Leg
 
 LEG_SECONDS = 2.0
 TOTAL_SECONDS = 6.0
+MAX_REASON = 300
+_MOMENTS = 10
+"""How many legs may still run, a moment each, after the others have used up the time."""
+_MOMENT = 1 / 120
+"""A moment, as a part of the whole: what was found in time still has to be put together."""
+
+log = structlog.get_logger()
 
 T = TypeVar("T")
 
@@ -28,13 +37,16 @@ class LegRun(NamedTuple):
 class Legs:
     """Runs the legs of one answer and keeps their story.
 
-    A leg that times out or raises a named error gives its default and is named in `degraded`; an error that the caller
-    made is none of the leg's, and passes through.
+    A leg that times out or raises gives its default and is named in `degraded`; a conflict is the caller's fault and
+    passes through. An error that nobody foresaw is a fault of the program: it costs no more than its leg, since someone
+    waits for this answer in the middle of an incident, and it is logged with its stack, since someone must mend it.
     """
 
     def __init__(self, *, leg_seconds: float = LEG_SECONDS, total_seconds: float = TOTAL_SECONDS) -> None:
         self._leg_seconds = leg_seconds
-        self._end = time.monotonic() + total_seconds
+        self._total_seconds = total_seconds
+        self._moment = total_seconds * _MOMENT
+        self._end = time.monotonic() + total_seconds - _MOMENTS * self._moment
         self.runs: list[LegRun] = []
         self._failed: dict[Leg, str] = {}
 
@@ -49,25 +61,32 @@ class Legs:
 
     def degrade(self, leg: Leg, reason: str) -> None:
         """Name a leg as failed."""
-        self._failed.setdefault(leg, reason)
+        self._failed.setdefault(leg, " ".join(reason.split())[:MAX_REASON])
 
     async def run(self, leg: Leg, work: Awaitable[T], default: T) -> T:
         """The result of `work`, or `default` where it fails or takes too long."""
-        seconds = max(0.05, min(self._leg_seconds, self._end - time.monotonic()))
+        seconds = max(self._moment, min(self._leg_seconds, self._end - time.monotonic()))
         started = time.monotonic()
         note = ""
         result = default
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as limit:
                 result = await work
-        except TimeoutError:
-            note = f"timeout after {seconds:.1f} s"
-        except (InvalidRequest, RequestConflict, NotFound):
+        except RequestConflict:
             raise
         except (MemError, OSError) as error:
-            note = str(error) or type(error).__name__
+            note = self._timeout(seconds) if limit.expired() else str(error) or type(error).__name__
+        except Exception as error:
+            log.exception("leg broke", leg=leg)
+            note = f"unexpected {type(error).__name__}"
         if note:
             self.degrade(leg, note)
         found = len(result) if isinstance(result, list | dict) else int(result is not None)
         self.runs.append(LegRun(leg, round((time.monotonic() - started) * 1000, 1), found, note))
         return result
+
+    def _timeout(self, seconds: float) -> str:
+        """The limit that was reached, never the time that was left: answers say nothing of how long things took."""
+        if seconds == self._leg_seconds:
+            return f"timeout after {self._leg_seconds:.1f} s"
+        return f"timeout: the whole lookup may take {self._total_seconds:.1f} s"

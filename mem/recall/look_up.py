@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mem.domain.errors import Unavailable
 from mem.domain.ids import SHARED, fingerprint
 from mem.domain.lookup import Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
 from mem.domain.nodes import Parent
@@ -27,11 +28,11 @@ from mem.ports import (
 )
 from mem.recall.budget import fit, used_tokens
 from mem.recall.floors import floors
-from mem.recall.gather import WIDTH, Gathered, gather
+from mem.recall.gather import WIDTH, Gathered, best_of, gather
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
 from mem.recall.outcome import LookUpOutcome, Unsettled
 from mem.recall.query import Query, read_query
-from mem.recall.rank import Ranking, as_lesson, rank_lessons, rank_reference, score
+from mem.recall.rank import Ranking, as_lesson, rank_lessons, rank_of_tool, rank_reference, score
 from mem.recall.render import Found, outcome_of, render_body
 
 OPERATION = "context"
@@ -74,29 +75,46 @@ class LookUp:
         stored = await legs.run("ledger", self._ports.ledger.find(key, mark), None)
         if stored is not None:
             return outcome_of(stored, mark, legs, replayed=True)
-        query = await asyncio.to_thread(read_query, request)
+        query = await legs.run("signatures", asyncio.to_thread(read_query, request), None)
+        if query is None:
+            # The log is lost to this answer; what else was asked is not.
+            query = read_query(request.model_copy(update={"signature_source": None}))
         found = await self._find(request, query, legs)
         return await self._settle(key, mark, found, legs)
 
     async def _find(self, request: LookUpInput, query: Query, legs: Legs) -> Found:
         ports = self._ports
-        vectors = await legs.run("embedding", ports.embedder.embed([probe.text for probe in query.probes]), [])
+        vectors = await legs.run("embedding", self._vectors(query), list[Vector]())
         gathered, skills = await asyncio.gather(
             gather(ports.memories, ports.failures, legs, query, vectors),
             legs.run("skills", self._skills(query, vectors), list[SkillHit]()),
         )
-        candidates = _of_interest(query, gathered)
-        rerank_query = RerankQuery(query.text, query.tool)
-        scores = await score(ports.reranker, legs, rerank_query, candidates)
-        ranking = rank_lessons(candidates, scores, request.project)
+        ranking = await self._rank(request, query, legs, gathered)
         lessons = await self._lessons(legs, query, gathered, ranking)
         near = ranking.near_misses
-        if vectors and used_tokens(lessons, skills, ports.tokens) < request.budget:
+        if query.probes and (not lessons or used_tokens(lessons, skills, ports.tokens) < request.budget):
             reference = await self._reference(request, query, legs, vectors)
             lessons += await self._lessons(legs, query, gathered, reference)
             near += reference.near_misses
         fitted = fit(lessons, skills, request.budget, ports.tokens)
-        return Found(query, fitted, gathered.known, near, not legs.failed("signatures"))
+        return Found(query, fitted, gathered.known, near)
+
+    async def _vectors(self, query: Query) -> list[Vector]:
+        if not query.probes:
+            return []
+        vectors = await self._ports.embedder.embed([probe.text for probe in query.probes])
+        if len(vectors) != len(query.probes):
+            raise Unavailable(
+                f"The embedder gave {len(vectors)} vectors for {len(query.probes)} texts.", "See its log."
+            )
+        return list(vectors)
+
+    async def _rank(self, request: LookUpInput, query: Query, legs: Legs, gathered: Gathered) -> Ranking:
+        if gathered.of_tool:
+            return rank_of_tool([gathered.candidates[sha] for sha in gathered.of_tool], request.project)
+        candidates = [gathered.candidates[sha] for sha in sorted(gathered.candidates)]
+        scores = await score(self._ports.reranker, legs, RerankQuery(query.text, query.tool), candidates)
+        return rank_lessons(candidates, scores, request.project)
 
     async def _skills(self, query: Query, vectors: Sequence[Vector]) -> list[SkillHit]:
         best: dict[str, tuple[Skill, float]] = {}
@@ -107,22 +125,31 @@ class LookUp:
         hits = [SkillHit(name=name, score=round(similarity, 4)) for name, (_, similarity) in best.items()]
         return sorted(hits, key=lambda hit: (-hit.score, hit.name))[: floors().keep_skills]
 
-    async def _reference(
-        self, request: LookUpInput, query: Query, legs: Legs, vectors: Sequence[Vector]
-    ) -> Ranking:
+    async def _reference(self, request: LookUpInput, query: Query, legs: Legs, vectors: Sequence[Vector]) -> Ranking:
         candidates = await legs.run("reference", self._reference_candidates(query, vectors), list[Candidate]())
         scores = await score(self._ports.reranker, legs, RerankQuery(query.text, query.tool), candidates)
         return rank_reference(candidates, scores, request.project)
 
     async def _reference_candidates(self, query: Query, vectors: Sequence[Vector]) -> list[Candidate]:
+        """Chunks near in meaning; without vectors those that share words."""
         memories = self._ports.memories
-        best: dict[str, float] = {}
-        for vector in vectors:
-            for hit in await memories.nearest("text", ("R",), vector, query.shared, WIDTH):
-                best[hit.sha] = max(best.get(hit.sha, hit.similarity), hit.similarity)
+        if vectors:
+            found = [await memories.nearest("text", ("R",), vector, query.shared, WIDTH) for vector in vectors]
+        else:
+            found = [await memories.lexical(probe.text, ("R",), query.shared, WIDTH) for probe in query.probes]
+        best = best_of([hit for hits in found for hit in hits])
         nodes = await memories.nodes(sorted(best))
         return [
-            Candidate(nodes[sha], "", None, best[sha], None, exact=False, coarse=False, same_tool=False)
+            Candidate(
+                node=nodes[sha],
+                symptom="",
+                symptom_similarity=None,
+                text_similarity=best[sha] if vectors else None,
+                lexical_similarity=None if vectors else best[sha],
+                exact=False,
+                coarse=False,
+                same_tool=False,
+            )
             for sha in sorted(nodes)
         ]
 
@@ -175,16 +202,8 @@ class LookUp:
         return render_body(found, counted, legs)
 
 
-def _of_interest(query: Query, gathered: Gathered) -> list[Candidate]:
-    """All candidates by sha; for a bare tool name those that carry the tool, where there are any."""
-    candidates = [gathered.candidates[sha] for sha in sorted(gathered.candidates)]
-    if query.failure is None and query.task is None and query.tool is not None:
-        return [each for each in candidates if each.same_tool] or candidates
-    return candidates
-
-
 def _matching(query: Query, gathered: Gathered, sha: str) -> LessonSignature | None:
     for signature in query.signatures:
-        if sha in gathered.known.get(signature.sig_sha, ()):
+        if sha in (gathered.known or {}).get(signature.sig_sha, ()):
             return LessonSignature(sig_sha=signature.sig_sha, tool=signature.tool, rule=signature.rule)
     return None

@@ -24,7 +24,7 @@ class Probe(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A request, read: `failure` and `task` are None where it has none."""
+    """A request, read: `failure` and `task` are None where it has none; a text without failure asks for nothing."""
 
     signatures: tuple[Signature, ...]
     failure: Probe | None
@@ -36,8 +36,14 @@ class Query(NamedTuple):
     @property
     def probes(self) -> list[Probe]:
         """What to search with; a tool name alone is searched as text."""
-        given = [probe for probe in (self.failure, self.task) if probe is not None]
-        return given or [Probe(self.tool or "", self.reach)]
+        if self.tool is not None and self.tool_alone:
+            return [Probe(self.tool, self.reach)]
+        return [probe for probe in (self.failure, self.task) if probe is not None]
+
+    @property
+    def tool_alone(self) -> bool:
+        """Whether nothing but a tool was asked for."""
+        return self.tool is not None and self.failure is None and self.task is None and not self.signatures
 
     @property
     def text(self) -> str:
@@ -60,12 +66,15 @@ def read_query(request: LookUpInput) -> Query:
         safe = redact(strip_bidi_and_zero_width(source).text).text
         signatures = extract(safe, limit=SIGNATURES)
         lines = failure_lines(safe, limit=FAILURE_LINES)
-        if lines:
-            failure = Probe("\n".join(lines)[:PROBE_CHARACTERS], wide)
+        # A failure may consist of frames alone, which are not quoted: then its masked message tells about it.
+        told = lines or [signature.message for signature in signatures if signature.message.strip()]
+        if told:
+            failure = Probe("\n".join(told)[:PROBE_CHARACTERS], wide)
     task: Probe | None = None
     if request.task is not None and request.task.strip():
         task = Probe(redact(strip_unsafe(request.task).text).text[:PROBE_CHARACTERS], narrow)
-    tool = request.tool or (signatures[0].tool if signatures else None)
+    named = redact(strip_unsafe(request.tool).text).text.strip() if request.tool is not None else ""
+    tool = named or (signatures[0].tool if signatures else None)
     return Query(tuple(signatures), failure, task, tool, wide, narrow)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from mem.domain.errors import Unavailable
 from mem.domain.lookup import Lesson, LessonSignature, MatchedKind, Scores, Tier
 from mem.domain.nodes import Parent
 from mem.ports import Candidate, Reranker, RerankQuery
@@ -42,8 +44,15 @@ async def score(
     """A probability for each candidate, rounded; None where the reranker failed, so that recall order stands."""
     if not candidates:
         return []
-    scores = await legs.run("rerank", reranker.rerank(query, candidates), None)
+    scores = await legs.run("rerank", _checked(reranker, query, candidates), None)
     return None if scores is None else [round(value, SCORE_DIGITS) for value in scores]
+
+
+async def _checked(reranker: Reranker, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
+    scores = await reranker.rerank(query, candidates)
+    if len(scores) != len(candidates) or not all(math.isfinite(value) for value in scores):
+        raise Unavailable(f"The reranker gave no score for some of {len(candidates)} candidates.", "Look at its log.")
+    return scores
 
 
 def rank_lessons(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str) -> Ranking:
@@ -55,7 +64,7 @@ def rank_lessons(candidates: Sequence[Candidate], scores: Sequence[float] | None
         kind = matched_kind(candidate)
         if candidate.exact:
             kept.append(_ranked(candidate, 1, "signature", rerank, project))
-        elif kind is not None and (rerank is None or rerank >= rules.lesson or candidate.same_tool):
+        elif kind is not None and (rerank is None or rerank >= rules.lesson):
             kept.append(_ranked(candidate, 2, kind, rerank, project))
         elif _is_near(candidate, rerank, rules.lesson):
             near += 1
@@ -65,14 +74,21 @@ def rank_lessons(candidates: Sequence[Candidate], scores: Sequence[float] | None
     return Ranking(first + similar[: rules.keep_lessons], near)
 
 
+def rank_of_tool(candidates: Sequence[Candidate], project: str) -> Ranking:
+    """Lessons that carry the tool that was asked for and nothing else: as they come, since a name ranks nothing."""
+    ranked = [_ranked(candidate, 2, "text", None, project) for candidate in candidates]
+    return Ranking(ranked[: floors().keep_lessons], 0)
+
+
 def rank_reference(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str) -> Ranking:
     """Reference chunks over their floor, best first and by sha."""
     rules = floors()
     kept: list[Ranked] = []
     near = 0
     for candidate, rerank in _scored(candidates, scores):
-        similar = candidate.text_similarity or 0.0
-        if similar >= rules.reference_text and (rerank is None or rerank >= rules.reference):
+        near_in_text = (candidate.text_similarity or 0.0) >= rules.reference_text
+        near_in_words = (candidate.lexical_similarity or 0.0) >= rules.lexical
+        if (near_in_text or near_in_words) and (rerank is None or rerank >= rules.reference):
             kept.append(_ranked(candidate, 3, "text", rerank, project))
         elif _is_near(candidate, rerank, rules.reference):
             near += 1
@@ -87,7 +103,7 @@ def matched_kind(candidate: Candidate) -> MatchedKind | None:
         return "signature"
     if (candidate.symptom_similarity or 0.0) >= rules.symptom:
         return "symptom"
-    if candidate.same_tool or (candidate.text_similarity or 0.0) >= rules.text:
+    if (candidate.text_similarity or 0.0) >= rules.text:
         return "text"
     return "text" if (candidate.lexical_similarity or 0.0) >= rules.lexical else None
 
@@ -117,9 +133,7 @@ def as_lesson(
     )
 
 
-def _scored(
-    candidates: Sequence[Candidate], scores: Sequence[float] | None
-) -> list[tuple[Candidate, float | None]]:
+def _scored(candidates: Sequence[Candidate], scores: Sequence[float] | None) -> list[tuple[Candidate, float | None]]:
     return list(zip(candidates, scores if scores is not None else [None] * len(candidates), strict=True))
 
 

@@ -12,15 +12,16 @@ from mem.recall.legs import Legs
 from mem.recall.outcome import LegTrace, LessonTrace, LookUpOutcome, Trace, Unsettled
 from mem.recall.query import Query
 
+_NO_SEARCH = ("ledger", "rerank", "skills")
+
 
 class Found(NamedTuple):
-    """An answer but for its counts."""
+    """An answer but for its counts; `known` is None where it could not be read."""
 
     query: Query
     fitted: Fitted
-    known: Mapping[str, list[str]]
+    known: Mapping[str, list[str]] | None
     near_misses: int
-    signatures_read: bool
 
 
 def render_body(found: Found, seen: Mapping[str, Seen] | None, legs: Legs) -> bytes:
@@ -37,14 +38,14 @@ def render_body(found: Found, seen: Mapping[str, Seen] | None, legs: Legs) -> by
                 tool=signature.tool,
                 envelope=signature.envelope,
                 rule=signature.rule,
-                known=bool(found.known.get(signature.sig_sha)) if found.signatures_read else None,
+                known=None if found.known is None else bool(found.known.get(signature.sig_sha)),
                 seen_count=None if seen is None else seen[signature.sig_sha].times,
             )
             for signature in found.query.signatures
         ],
         budget=found.fitted.budget,
         degraded=legs.degraded,
-        abstained_reason=_abstained(found) if tier is None else None,
+        abstained_reason=_abstained(found, legs) if tier is None else None,
         nearest_misses=found.near_misses,
     )
     return answer.model_dump_json().encode("utf-8")
@@ -57,12 +58,14 @@ def _with_counts(lesson: Lesson, seen: Mapping[str, Seen] | None) -> Lesson:
     return lesson.model_copy(update={"seen_count": counted.times, "last_seen": counted.last})
 
 
-def _abstained(found: Found) -> str:
+def _abstained(found: Found, legs: Legs) -> str:
     if found.fitted.budget.dropped:
         return "What was found does not fit the budget."
     if found.near_misses:
         return "Nothing known is similar enough; the nearest are below the floor."
-    if found.query.failure is None and found.query.task is None and not found.query.tool:
+    if broken := [each.leg for each in legs.degraded if each.leg not in _NO_SEARCH]:
+        return f"Nothing was found, but not all was searched: {', '.join(broken)} failed."
+    if not found.query.probes:
         return "The text shows no failure, and nothing else was asked."
     return "Nothing known concerns this."
 

@@ -64,10 +64,10 @@ class ChainCheck:
         if link.seq != seq:
             what = "missing or out of order" if link.seq > seq else "out of order"
             raise _corrupt(seq, f"is {what}: record {link.seq} stands in its place")
-        if chain_sha(link.previous, link.body) != link.sha:
-            raise _corrupt(seq, "was changed: its sha does not fit its text")
         if link.previous != self._sha:
             raise _corrupt(seq, f"does not follow record {self.length}: one of the two was replaced, or one is missing")
+        if chain_sha(link.previous, link.body) != link.sha:
+            raise _corrupt(seq, "was changed: its sha does not fit its text")
         self._check_body(seq, link)
         self.length, self._sha = seq, link.sha
         self._expected_seen = self._expected_seen or link.sha == self._expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -101,8 +101,11 @@ def verify_lines(lines: Iterable[str], expected_head: str | None = None) -> Head
 
 
 async def _embedding(pool: Pool, row: journal.StoredRecord) -> bytes | None:
-    data: dict[str, Any] = json.loads(row.body)["data"]
-    model_id, text_sha = data["model_id"], data["text_sha"]
+    try:
+        data = json.loads(row.body)["data"]
+        model_id, text_sha = str(data["model_id"]), str(data["text_sha"])
+    except (ValueError, KeyError, TypeError):
+        return None  # The check of the text will say what is wrong with it.
     found = await on_connection(pool, lambda c: embeddings.find(c, model_id, [text_sha]))
     # An embedding that is gone is found out as one that does not fit its digest.
     return found.get(text_sha, b"")
@@ -118,7 +121,7 @@ def _parse(number: int, line: str) -> Exported | Head:
     try:
         found = json.loads(line)
         if "head" in found:
-            head = Head(found["head"]["count"], found["head"]["sha"])
+            head = Head(int(found["head"]["count"]), str(found["head"]["sha"]))
             again = canonical_json({"head": {"count": head.length, "sha": head.sha}}).decode()
             parsed: Exported | Head = head
         else:

@@ -122,5 +122,3 @@ async def seen(connection: Connection, sig_shas: Sequence[str], reach: Reach) ->
 
 def _shas(signatures: Sequence[Signature]) -> list[str]:
     return sorted({signature.sig_sha for signature in signatures})
-
-

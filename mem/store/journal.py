@@ -114,12 +114,10 @@ async def append(connection: Connection, entries: Sequence[Entry], now: datetime
     time = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     records = []
     for seq, entry in enumerate(entries, length + 1):
-        body = record_body(entry, seq=seq, time=time)
-        record = Record(sha=chain_sha(sha, body), previous=sha, seq=seq, time=time, **entry.model_dump())
-        stored = StoredRecord(seq, record.sha, sha, entry.key, entry.kind, body.decode())
-        await connection.execute(sql("journal.append"), stored._asdict())
-        records.append(record)
-        sha = record.sha
+        previous, sha = sha, chain_sha(sha, record_body(entry, seq=seq, time=time))
+        records.append(Record(sha=sha, previous=previous, seq=seq, time=time, **entry.model_dump()))
+    async with connection.cursor() as cursor:
+        await cursor.executemany(sql("journal.append"), [_row(record) for record in records])
     return records
 
 
@@ -127,3 +125,7 @@ async def head(connection: Connection) -> Head:
     """Length and sha of the journal."""
     row = await (await connection.execute(sql("journal.head"))).fetchone()
     return Head(*row) if row else Head(0, "")
+
+
+def _row(record: Record) -> dict[str, str | int]:
+    return {**record.model_dump(exclude={"time", "data"}), "body": record.body.decode()}

@@ -55,9 +55,7 @@ class PostgresMemories:
 
     async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
         """Add reference chunks of one source; the number of new ones."""
-        return await in_transaction(
-            self._pool, lambda c: appending.add_reference(c, nodes, source, self._clock.now())
-        )
+        return await in_transaction(self._pool, lambda c: appending.add_reference(c, nodes, source, self._clock.now()))
 
     async def put_projection(self, sha: str, projection: Projection) -> Projection:
         """Record a projection once per (sha, prompt sha, model id); returns the recorded one.
@@ -85,9 +83,7 @@ class PostgresMemories:
 
     async def _put_batch(self, kind: VectorKind, texts: Mapping[str, str], embedder: Embedder) -> None:
         fresh = await embeddings.embed_missing(self._pool, embedder, set(texts.values()))
-        await in_transaction(
-            self._pool, lambda c: vectors.put(c, kind, texts, embedder, fresh, self._clock.now())
-        )
+        await in_transaction(self._pool, lambda c: vectors.put(c, kind, texts, embedder, fresh, self._clock.now()))
 
     async def vector_kinds(self, sha: str) -> list[VectorKind]:
         """Which vectors a node has, `text` first."""

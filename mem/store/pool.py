@@ -22,13 +22,15 @@ _CONNECT_SECONDS = 5
 _CHECKOUT_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
 
-_BLIPS = frozenset({
-    "40001",  # serialization failure: another transaction was first
-    "40P01",  # deadlock: one of the two was chosen to start again
-    "57P01",  # the server is shutting down and will be back
-    "57P02",  # another backend crashed and took this one along
-    "57P03",  # the server is starting
-})
+_BLIPS = frozenset(
+    {
+        "40001",  # serialization failure: another transaction was first
+        "40P01",  # deadlock: one of the two was chosen to start again
+        "57P01",  # the server is shutting down and will be back
+        "57P02",  # another backend crashed and took this one along
+        "57P03",  # the server is starting
+    }
+)
 
 _SESSION = """
 SET search_path = mem, public;

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from psycopg import sql as compose
 
 from mem.domain.errors import ConfigurationError, ModelMismatch
+from mem.domain.nodes import Level, VectorKind
 from mem.store.journal import lock
 from mem.store.pool import Connection, Pool, in_transaction
 from mem.store.queries import sql
@@ -14,11 +15,20 @@ from mem.store.queries import sql
 MAX_DIMENSIONS = 4000
 """What an HNSW index over halfvec can hold."""
 
-_INDEXES = (
-    ("memory_vector_text", "text", ("L1", "L2")),
-    ("memory_vector_symptom", "symptom", ("L1", "L2")),
-    ("memory_vector_evidence", "text", ("L0",)),
-    ("memory_vector_reference", "text", ("R",)),
+
+class HnswIndex(NamedTuple):
+    """A partial index: vectors of one kind and one group of levels."""
+
+    name: str
+    kind: VectorKind
+    levels: tuple[Level, ...]
+
+
+INDEXES = (
+    HnswIndex("memory_vector_text", "text", ("L1", "L2")),
+    HnswIndex("memory_vector_symptom", "symptom", ("L1", "L2")),
+    HnswIndex("memory_vector_evidence", "text", ("L0",)),
+    HnswIndex("memory_vector_reference", "text", ("R",)),
 )
 
 
@@ -86,12 +96,15 @@ async def _create(connection: Connection, index: ActiveIndex) -> None:
     await connection.execute(
         compose.SQL(sql("index.set_dimensions")).format(dimensions=compose.Literal(index.dimensions))
     )
-    for name, kind, levels in _INDEXES:
-        await connection.execute(
-            compose.SQL(sql("index.create_hnsw")).format(
-                name=compose.Identifier(name),
-                kind=compose.Literal(kind),
-                levels=compose.SQL(", ").join(compose.Literal(level) for level in levels),
-            )
-        )
+    for hnsw in INDEXES:
+        await build(connection, hnsw)
     await connection.execute(sql("index.activate"), index._asdict())
+
+
+async def build(connection: Connection, hnsw: HnswIndex) -> None:
+    """Build one of the indexes over what is there."""
+    statement = compose.SQL(sql("index.create_hnsw"))
+    levels = compose.SQL(", ").join(compose.Literal(level) for level in hnsw.levels)
+    await connection.execute(
+        statement.format(name=compose.Identifier(hnsw.name), kind=compose.Literal(hnsw.kind), levels=levels)
+    )

@@ -158,9 +158,7 @@ class FakeMemories:
                 seen = [one for one in state.occurrences if one.sig_sha == sig_sha]
                 near = [one for one in seen if reach.federated or one.project == reach.project]
                 times[sha] = times.get(sha, 0) + len(near)
-        found = [
-            sha for sha in times if self._readable(sha, ("L1", "L2"), reach) and sha not in state.superseded_by
-        ]
+        found = [sha for sha in times if self._readable(sha, ("L1", "L2"), reach) and sha not in state.superseded_by]
         found.sort(key=lambda sha: (state.nodes[sha].project != reach.project, -times[sha], sha))
         return found[:limit]
 

@@ -8,6 +8,7 @@ from mem.domain.accepting import AcceptInput, AcceptRequest, AcceptStep, Evidenc
 from mem.domain.errors import NotFound, RequestConflict
 from mem.domain.ids import fingerprint
 from mem.domain.journal import Entry
+from mem.domain.lookup import MAX_TOOL_CHARACTERS
 from mem.domain.nodes import Node
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
@@ -37,8 +38,11 @@ def protect(request: RequestT) -> RequestT:
     """The request without secrets and without characters that hide or reorder text."""
     return request.model_copy(
         update={
-            "text": redact(strip_unsafe(request.text).text).text,
+            "text": _protect_text(request.text),
             "evidence": [_protect_evidence(each) for each in request.evidence],
+            "parents": [_protect_text(each) for each in request.parents],
+            "supersedes": [_protect_text(each) for each in request.supersedes],
+            "tool": None if request.tool is None else _protect_text(request.tool)[:MAX_TOOL_CHARACTERS],
         }
     )
 
@@ -115,5 +119,8 @@ def _as_nodes(request: AcceptRequest) -> Candidate:
 
 def _protect_evidence(evidence: Evidence) -> Evidence:
     text = redact(strip_bidi_and_zero_width(evidence.text).text).text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
-    source = redact(strip_unsafe(evidence.source).text).text
-    return evidence.model_copy(update={"text": text, "source": source})
+    return evidence.model_copy(update={"text": text, "source": _protect_text(evidence.source)})
+
+
+def _protect_text(text: str) -> str:
+    return redact(strip_unsafe(text).text).text

@@ -14,7 +14,10 @@ from mem.domain.nodes import Node, StoredNode
 from mem.ports import Journal, Memories
 from mem.writing.candidate import Candidate
 
-_WORD = re.compile(r"[^\W_][\w'-]*")
+# Han, kana and Thai are written without spaces: there each character tells about as much as a short word.
+_UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}](?:(?![{_UNSPACED}])[\w'-])*")
+_ALONE = re.compile(f"[{_UNSPACED}]")
 _SHA_LENGTH = 64
 
 
@@ -58,7 +61,11 @@ def telling_words(text: str) -> set[str]:
     """The distinct words of a text that could tell a reader something, in lower case."""
     empty = _trivial_rule().empty_words
     words = {match.group().lower() for match in _WORD.finditer(text)}
-    return {word for word in words if word not in empty and (len(word) > 2 or any(c.isdigit() for c in word))}
+    return {word for word in words if word not in empty and _tells(word)}
+
+
+def _tells(word: str) -> bool:
+    return len(word) > 2 or any(char.isdigit() or _ALONE.match(char) for char in word)
 
 
 def _no_evidence(candidate: Candidate) -> Verdict | None:
@@ -66,7 +73,7 @@ def _no_evidence(candidate: Candidate) -> Verdict | None:
         if candidate.parents:
             return None
         return _reject("no-evidence", "A synthesis (L2) needs the lessons (L1) that it is drawn from, as `parents`.")
-    if candidate.evidence or candidate.parents:
+    if candidate.parents or any(each.text.strip() for each in candidate.evidence):
         return None
     return _reject("no-evidence", "A lesson needs evidence: the log or transcript that shows it, or L0 parents.")
 
@@ -78,6 +85,8 @@ async def _bad_parents(memories: Memories, candidate: Candidate) -> Verdict | No
         if (fault := _fault(candidate, found.get(sha), wanted)) is not None:
             return _reject("bad-parents", f"Parent {_short(sha)} {fault}.")
     for sha in candidate.supersedes:
+        if sha == candidate.node.sha:
+            return _reject("bad-parents", f"The memory to supersede, {_short(sha)}, is the candidate itself.")
         if (fault := _fault(candidate, found.get(sha), None)) is not None:
             return _reject("bad-parents", f"The memory to supersede, {_short(sha)}, {fault}.")
     return None

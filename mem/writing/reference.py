@@ -6,10 +6,13 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
-from mem.domain.ids import SHARED
+from mem.domain.ids import SHARED, checked_project
 from mem.domain.nodes import Node
+from mem.parsing.redact import redact
+from mem.parsing.sanitize import strip_unsafe
 
 MAX_CHUNK_CHARACTERS = 2000
+MAX_TITLE_CHARACTERS = 300
 
 
 class _Section(NamedTuple):
@@ -20,17 +23,24 @@ class _Section(NamedTuple):
 def reference_nodes(text: str, *, source: str, project: str | None) -> list[Node]:
     """One R node for each section of a Markdown text: its path of headings, then its body.
 
-    A long section is cut between paragraphs. `source` gets the heading as anchor.
+    A long section is cut between paragraphs. `source` gets the heading as anchor. Secrets are redacted.
+
+    Raises:
+        InvalidRequest: `project` is no name of a project.
     """
+    owner = SHARED if project is None else checked_project(project)
     nodes = []
-    for section in _sections(text):
-        title = " > ".join(section.headings)
+    for section in _sections(redact(strip_unsafe(_with_line_feeds(text)).text).text):
+        title = " > ".join(section.headings)[:MAX_TITLE_CHARACTERS]
         for part in _parts("\n".join(section.lines).strip()):
             place = f"{source}#{_anchor(section.headings[-1])}" if section.headings else source
-            nodes.append(
-                Node(level="R", project=project or SHARED, text=f"{title}\n\n{part}" if title else part, source=place)
-            )
+            nodes.append(Node(level="R", project=owner, text=f"{title}\n\n{part}" if title else part, source=place))
     return nodes
+
+
+def _with_line_feeds(text: str) -> str:
+    """`text` with the line ends that Markdown counts, so that its line numbers fit."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _sections(text: str) -> list[_Section]:

@@ -10,7 +10,7 @@ import pytest
 from mem.domain.accepting import LinkedSignature
 from mem.domain.errors import NotFound
 from mem.ports import Reach, Seen
-from tests.contract.conftest import signature
+from tests.contract.parts import signature
 
 HERE = Reach("p", federated=False)
 EVERYWHERE = Reach("p", federated=True)

@@ -9,7 +9,7 @@ import pytest
 
 from mem.domain.errors import RequestConflict
 from mem.ports import LedgerKey, Reach, Seen, Settlement
-from tests.contract.conftest import signature
+from tests.contract.parts import signature
 
 HERE = Reach("p", federated=False)
 

@@ -11,7 +11,7 @@ from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, No
 from mem.domain.nodes import Node
 from mem.ports import Appended, Reach
 from mem.testing import FakeEmbedder
-from tests.contract.conftest import evidence, lesson_plan, signature
+from tests.contract.parts import evidence, lesson_plan, signature
 
 HERE = Reach("p", federated=False)
 EVERYWHERE = Reach("p", federated=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mem.domain.accepting import Projection
 from mem.domain.nodes import Node
 from mem.ports import LedgerKey, Reach, Settlement, Skill
-from tests.contract.conftest import Parts, signature
+from tests.contract.parts import Parts, signature
 
 
 async def _everything(parts: Parts) -> None:
@@ -19,7 +19,10 @@ async def _everything(parts: Parts) -> None:
         project="p", request_id="1", sha=new, signatures=[signature("b"), signature("a"), signature("b")]
     )
     settlement = Settlement(
-        LedgerKey("context", "p", "1"), "f", (signature("b"), signature("a"), signature("b")), Reach("p", True)
+        LedgerKey("context", "p", "1"),
+        "f",
+        (signature("b"), signature("a"), signature("b")),
+        Reach("p", federated=True),
     )
     await parts.ledger.settle(settlement, lambda _: b"")
     await parts.skills.put(Skill("s", "d", "b", "*"), parts.embedder)

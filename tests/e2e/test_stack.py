@@ -112,7 +112,7 @@ def mem_command(place: Path, *arguments: str, **more: object) -> subprocess.Comp
 
 
 def finish(arguments: dict[str, object]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(check=False, capture_output=True, timeout=SECONDS, **arguments)  # type: ignore[call-overload]
+    return subprocess.run(check=False, capture_output=True, timeout=SECONDS, **arguments)  # type: ignore[call-overload, no-any-return]
 
 
 def new_place() -> Path:
@@ -220,7 +220,7 @@ def test_no_part_listens_on_another_address_than_loopback(shared: Path) -> None:
         pytest.skip("another user's sockets cannot be listed")
     listening = [c for c in psutil.net_connections("inet") if c.status == psutil.CONN_LISTEN and c.pid in pids]
     assert len(listening) >= 4
-    assert {connection.laddr.ip for connection in listening} <= {"127.0.0.1", "::1"}
+    assert {connection.laddr.ip for connection in listening if connection.laddr} <= {"127.0.0.1", "::1"}
     assert list((shared / "home").rglob(".s.PGSQL*")) == []
 
 
@@ -314,11 +314,15 @@ async def test_a_given_database_and_a_given_temporal_are_used_and_left_running(s
     assert all(map(is_alive, processes(given)))
 
 
+def test_every_process_leads_a_session_of_its_own(shared: Path) -> None:
+    """So that a Ctrl-C of the terminal reaches the supervisor alone, which stops the others in order."""
+    assert all(os.getsid(pid) == pid for pid in read(shared).pids.values())
+
+
 def test_what_a_detached_start_leaves_running_holds_no_descriptor_of_the_caller(detached: Detached) -> None:
     os.set_blocking(detached.reading, False)
     assert os.read(detached.reading, 1) == b""  # BlockingIOError while anybody holds the other end
     supervisor = read(detached.place).pids["supervisor"]
-    assert os.getsid(supervisor) == supervisor
     if sys.platform == "linux":
         assert Path(f"/proc/{supervisor}/fd/0").readlink() == Path(os.devnull)
 
@@ -344,6 +348,27 @@ def test_ctrl_c_in_the_whole_foreground_group_stops_all_parts_in_reverse_order(s
         "stopping postgres",
     ]
     assert not any(map(is_alive, processes(stack)))
+
+
+@pytest.mark.parametrize("arguments", [("up",), ("up", "--detach")])
+def test_an_interrupted_start_leaves_nothing_running(shared: Path, place: Path, arguments: tuple[str, ...]) -> None:
+    wanted = command(place, *arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    given = read(shared)
+    wanted["env"] |= {  # type: ignore[operator]
+        "MEM_DATABASE_URL": given.database_url,
+        "TEMPORAL_ADDRESS": given.temporal.address,
+        "PARTS": "gateway slow",
+    }
+    home = StackHome.at(place / "home")
+    with subprocess.Popen(**wanted) as starting:  # type: ignore[call-overload]
+        wait_for(lambda: (begun := home.read_processes()) and len(begun.parts) == 2)
+        begun = home.read_processes()
+        assert begun is not None
+        os.killpg(starting.pid, signal.SIGINT)
+        starting.communicate(timeout=SECONDS)
+    assert starting.returncode != 0
+    wait_all_gone([begun.supervisor, *(part.process for part in begun.parts)])
+    assert not home.processes_file.exists()
 
 
 def given_options(shared: Path, place: Path, **more: object) -> StackOptions:
@@ -438,7 +463,7 @@ async def test_below_a_folder_of_mode_0700_root_keeps_postgres_in_the_state_fold
             assert stat.S_IMODE(closed.stat().st_mode) == 0o700
             closed.chmod(0o755)  # reachable now: the next start goes on with the data of the first all the same
     remove_data(closed / "home")
-    assert not Path(stack.postgres_dir).exists()
+    assert not Path(stack.postgres_dir or "").exists()
     assert not (closed / "home").exists()
 
 
@@ -500,7 +525,8 @@ if __name__ == "__main__":
 
     real = mem.local.StackOptions
     names = os.environ.get("PARTS", "migrate worker gateway").split()
-    parts = tuple(part for part in stand_ins() if part.name in names)
+    slow = python("slow", "import time; time.sleep(600)", "exit")
+    parts = tuple(part for part in (*stand_ins(), slow) if part.name in names)
     mem.local.StackOptions = functools.partial(  # type: ignore[misc, assignment]
         real, parts=parts, state_dir=Path(os.environ["STATE_DIR"])
     )

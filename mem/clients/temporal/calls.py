@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -21,12 +20,18 @@ from temporalio.exceptions import ApplicationError, FailureError, WorkflowAlread
 from temporalio.service import RPCError, RPCStatusCode
 
 from mem.domain import errors
+from mem.domain.accepting import AcceptResult
 from mem.domain.answers import Answer
 from mem.domain.errors import MemError, RequestConflict, Unavailable
 
 ATTEMPT_SECONDS = 20.0
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 2.0
+SHORTEST_ATTEMPT_SECONDS = 0.1
+LOOK_SECONDS = 0.01
+IMPOSTOR_SECONDS = 1.0
+"""So long a conflict with an open run is held back, to see whether that run is itself refused."""
+
 _PASSING = {
     RPCStatusCode.UNAVAILABLE,
     RPCStatusCode.DEADLINE_EXCEEDED,
@@ -45,6 +50,7 @@ class Call(NamedTuple):
     update: str
     workflow_id: str
     update_id: str
+    result: type[Answer]
     message: BaseModel
     fingerprint: str
     summary: str
@@ -64,21 +70,34 @@ async def send(client: Client, call: Call, *, deadline: float) -> bytes:
     end = time.monotonic() + deadline
     pause = FIRST_PAUSE_SECONDS
     while True:
-        seconds = min(ATTEMPT_SECONDS, end - time.monotonic())
+        seconds = max(SHORTEST_ATTEMPT_SECONDS, min(ATTEMPT_SECONDS, end - time.monotonic()))
         try:
             # The server was seen to take twice the rpc timeout while no worker answers.
             async with asyncio.timeout(seconds + 1):
                 return (await _attempt(client, call, timedelta(seconds=seconds))).body.encode("utf-8")
         except (WorkflowUpdateRPCTimeoutOrCancelledError, TimeoutError) as error:
             reason = _no_answer(client, call, error)
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                # The SDK reports a cancelled caller as a timeout.
+                raise asyncio.CancelledError from error
         except RPCError as error:
             if error.status not in _PASSING:
                 raise _of_rpc(error, target_of(client)) from error
             reason = _no_answer(client, call, error)
+        except _Impostor as error:
+            reason = error.conflict
         if time.monotonic() + pause >= end:
             raise reason
         await asyncio.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+
+class _Impostor(Exception):
+    """The run that refused this request was itself refused: it had come under the id of an earlier one."""
+
+    def __init__(self, conflict: RequestConflict) -> None:
+        super().__init__(conflict)
+        self.conflict = conflict
 
 
 async def _attempt(client: Client, call: Call, rpc_timeout: timedelta) -> Answer:
@@ -93,7 +112,7 @@ async def _attempt(client: Client, call: Call, rpc_timeout: timedelta) -> Answer
         memo={"fingerprint": call.fingerprint},
         static_summary=call.summary,
         search_attributes=call.attributes,
-        result_type=Answer,
+        result_type=call.result,
     )
     try:
         answer: Answer = await client.execute_update_with_start_workflow(
@@ -108,24 +127,56 @@ async def _attempt(client: Client, call: Call, rpc_timeout: timedelta) -> Answer
     except WorkflowAlreadyStartedError:
         return await _answer_of_closed_run(client, call)
     except WorkflowUpdateFailedError as error:
-        raise _of_failure(error.cause) from error
+        if _ended_with_run(error.cause):
+            return await _answer_of_closed_run(client, call)
+        failure = _of_failure(error.cause)
+        if isinstance(failure, RequestConflict):
+            await _look_for_impostor(client, call, failure)
+        raise failure from error
+    except RPCError as error:
+        if error.status == RPCStatusCode.NOT_FOUND and "closing workflow" in error.message:
+            return await _answer_of_closed_run(client, call)
+        raise
     finally:
         await _look_at(start)
 
 
 async def _answer_of_closed_run(client: Client, call: Call) -> Answer:
-    """A closed run that this update is new to: the same body was answered by its result, another one conflicts."""
-    handle = client.get_workflow_handle(call.workflow_id, result_type=Answer)
+    """A closed run that has no outcome for this update: the same body was answered by its result, another conflicts."""
+    handle = client.get_workflow_handle(call.workflow_id, result_type=call.result)
     try:
-        answer = await handle.result()
+        result = await handle.result()
     except WorkflowFailureError as error:
         raise _of_failure(error.cause) from error
-    if answer.fingerprint != call.fingerprint:
+    if result.fingerprint != call.fingerprint:
         raise RequestConflict(
             f"The request id of {call.workflow_id!r} was used before with another body.",
             "Send the same body to get the same answer, or choose a new request id.",
         )
-    return Answer.model_validate(answer)
+    if isinstance(result, AcceptResult) and call.update_id.endswith(":durable"):
+        return Answer(body=result.durable_body, fingerprint=result.fingerprint)
+    return Answer(body=result.body, fingerprint=result.fingerprint)
+
+
+async def _look_for_impostor(client: Client, call: Call, conflict: RequestConflict) -> None:
+    """Whether the open run that refused this request is itself in conflict with an answer that Temporal has forgotten.
+
+    Raises:
+        _Impostor: it is; once it has ended, this request can be sent again.
+    """
+    handle = client.get_workflow_handle(call.workflow_id, result_type=call.result)
+    try:
+        async with asyncio.timeout(IMPOSTOR_SECONDS):
+            await handle.result()
+    except WorkflowFailureError as error:
+        if isinstance(_of_failure(error.cause), RequestConflict):
+            raise _Impostor(conflict) from error
+    except (TimeoutError, RPCError):
+        return
+
+
+def _ended_with_run(cause: BaseException | None) -> bool:
+    return isinstance(cause, ApplicationError) and cause.type == "AcceptedUpdateCompletedWorkflow"
 
 
 def target_of(client: Client) -> str:
@@ -143,9 +194,12 @@ def _no_answer(client: Client, call: Call, error: BaseException) -> Unavailable:
 
 async def _look_at(start: WithStartWorkflowOperation[Any, Any]) -> None:
     """Retrieve what became of the start: its future holds the same error, and complains if nobody looked at it."""
-    with suppress(Exception):
-        async with asyncio.timeout(0.01):
-            await start.workflow_handle()
+    looking = asyncio.ensure_future(start.workflow_handle())
+    await asyncio.wait([looking], timeout=LOOK_SECONDS)
+    if not looking.done():
+        looking.cancel()
+    elif not looking.cancelled():
+        looking.exception()
 
 
 def _of_failure(cause: BaseException | None) -> MemError:

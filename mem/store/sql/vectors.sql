@@ -27,8 +27,8 @@ WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
 ORDER BY (embedding <=> %(vector)s) + 0, node_sha LIMIT %(limit)s
 
 -- name: nearest_hnsw
--- The nearest vectors by the partial HNSW index; `|| ''` keeps the index on projects out. Comes unordered.
+-- The nearest vectors by the partial HNSW index; `IS TRUE` keeps the index on projects out. Comes unordered.
 SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
 WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
-  AND (%(federated)s OR project || '' IN (%(project)s, '*'))
+  AND (%(federated)s OR (project IN (%(project)s, '*')) IS TRUE)
 ORDER BY embedding <=> %(vector)s LIMIT %(limit)s

@@ -166,9 +166,11 @@ def pem(body: list[str]) -> list[str]:
 
 def test_a_private_key_is_replaced_line_by_line() -> None:
     """The number of lines stays, so that line numbers still point at the failure."""
-    lines = ["before", *pem([LETTERS * 2, LETTERS]), "after"]
+    body = ["Proc-Type: 4,ENCRYPTED", "", LETTERS * 2, LETTERS[:9]]
+    lines = ["before", *pem(body), "after"]
     result = redact("\n".join(lines))
-    inside = ["[redacted:private-key]"] * 2
+    hidden = "[redacted:private-key]"
+    inside = [hidden, "", hidden, hidden]
     assert result.text.split("\n") == [lines[0], lines[1], *inside, lines[-2], lines[-1]]
 
 

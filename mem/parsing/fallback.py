@@ -1,0 +1,125 @@
+"""Candidates for failures that no rule knows: lines with an error word, and how a failing command ended."""
+
+from __future__ import annotations
+
+from mem.parsing.page import Candidate, Page, indent_of, sampled, suspects
+
+GENERIC_LINES = 4
+_STRUCTURE_LINES = 30
+
+
+def by_words(page: Page, claimed: set[int]) -> list[Candidate]:
+    """Lines with an error word and what hangs on them, up to four lines unless indented below."""
+    worth = page.bit(
+        "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase",
+        "shell_error", "heading", "werror",
+    )  # fmt: skip
+    junk = page.bit("summary", "wrapper", "zero", "passed", "ruler", "install")
+    strong = page.bit("strong", "lead", "exception", "panic", "testcase")
+    begins = []
+    for line in page.hinted:
+        if line not in claimed:
+            bits = page.bits[line]
+            if bits & worth and (not bits & junk or bits & strong):
+                begins.append(line)
+    found = []
+    for line in sampled(page, begins):
+        if page.bits[line] & page.names["heading"]:
+            end = _free(line, _under_heading(page, line), claimed)
+            if end > line:
+                found.append(Candidate(line + 1, end, line + 1, "heading"))
+            continue
+        deep = _free(line, _structure(page, line), claimed)
+        if deep > line:
+            found.append(Candidate(line, deep, line, "structure"))
+        else:
+            end = _free(line, _paragraph(page, line), claimed)
+            found.append(Candidate(line, line, line, "line"))
+            if end > line:
+                found.append(Candidate(line, end, line, "paragraph"))
+    return found
+
+
+def _free(line: int, end: int, claimed: set[int]) -> int:
+    """The last line before one that a rule's block holds."""
+    for number in range(line + 1, end + 1):
+        if number in claimed:
+            return number - 1
+    return end
+
+
+def _ends(page: Page, number: int) -> bool:
+    stop = page.bit("summary", "wrapper", "ruler")
+    return (
+        number >= len(page.lines)
+        or number in page.cleaned.marks
+        or not page.lines[number].strip()
+        or bool(page.bits[number] & stop)
+    )
+
+
+def _structure(page: Page, line: int) -> int:
+    deep, end = indent_of(page.lines[line]), line
+    frame = page.names["frame"]
+    for number in range(line + 1, min(line + _STRUCTURE_LINES, len(page.lines))):
+        if _ends(page, number):
+            break
+        if indent_of(page.lines[number]) > deep or page.bits[number] & frame:
+            end = number
+        else:
+            break
+    return end
+
+
+def _paragraph(page: Page, line: int) -> int:
+    deep, end = indent_of(page.lines[line]), line
+    passed = page.names["passed"]
+    while (
+        end - line < GENERIC_LINES - 1
+        and not _ends(page, end + 1)
+        and not page.bits[end + 1] & passed
+        and indent_of(page.lines[end + 1]) >= deep
+    ):
+        end += 1
+    return end
+
+
+def _under_heading(page: Page, line: int) -> int:
+    """The last line under a heading: up to a summary, a ruler or a marker."""
+    end = line
+    stop = page.bit("summary", "wrapper", "ruler", "heading")
+    for number in range(line + 1, min(line + _STRUCTURE_LINES, len(page.lines))):
+        if number in page.cleaned.marks or page.bits[number] & stop:
+            if end > line or page.lines[number].strip():
+                break
+            continue
+        if page.lines[number].strip():
+            end = number
+        elif end > line and number - end > 1:
+            break
+    return end
+
+
+def tails(page: Page, claimed: set[int]) -> list[Candidate]:
+    """The last lines of a failing command that are no junk: often all there is to see."""
+    junk = page.bit("summary", "wrapper", "ruler", "zero", "vague", "heading")
+    found = []
+    for command in suspects(page):
+        line = command.end - 1
+        for _ in range(2):
+            while line > command.start and (
+                not page.lines[line].strip() or page.bits[line] & junk or line in page.cleaned.marks
+            ):
+                line -= 1
+            if line <= command.start:
+                break
+            start = line
+            while line - start < GENERIC_LINES - 1 and start - 1 > command.start:
+                above = start - 1
+                if not page.lines[above].strip() or page.bits[above] & junk:
+                    break
+                start = above
+            if claimed.isdisjoint(range(start, line + 1)):
+                found.append(Candidate(start, line, start, "tail"))
+            line = start - 1
+    return found

@@ -1,0 +1,148 @@
+"""Bringing a database to the schema, and the index of the active model."""
+
+from __future__ import annotations
+
+import asyncio
+
+import psycopg
+import pytest
+
+from mem.domain.errors import ConfigurationError, ModelMismatch
+from mem.store.migrate import check_pgvector, migrate, migrations
+from mem.store.pool import open_pool
+from mem.store.vector_index import ensure_vector_index
+from mem.testing import FakeEmbedder
+from tests.contract.parts import postgres_parts
+
+_SCHEMA = """
+SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = 'mem'
+UNION ALL SELECT tablename, indexname, indexdef, '' FROM pg_indexes WHERE schemaname = 'mem' ORDER BY 1, 2, 3
+"""
+
+
+def _rows(url: str, statement: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+async def test_migrate_twice(empty_database_url):
+    """Migrating applies everything once; again it applies nothing and changes nothing."""
+    assert await migrate(empty_database_url) == [migration.name for migration in migrations()]
+    before = _rows(empty_database_url, _SCHEMA)
+    assert await migrate(empty_database_url) == []
+    assert _rows(empty_database_url, _SCHEMA) == before
+
+
+async def test_migrate_at_once(empty_database_url):
+    """Of several programs that migrate at once one applies everything."""
+    applied = await asyncio.gather(*(migrate(empty_database_url) for _ in range(5)))
+    assert sorted(len(names) for names in applied) == [0, 0, 0, 0, len(migrations())]
+
+
+async def test_failed_migration_leaves_nothing(empty_database_url, monkeypatch):
+    """A migration that fails leaves nothing of itself behind, and is tried again the next time."""
+    broken = migrations()
+    broken[1] = broken[1]._replace(script=broken[1].script + "; SELECT 1 / 0")
+    with monkeypatch.context() as patch:
+        patch.setattr("mem.store.migrate.migrations", lambda: broken)
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            await migrate(empty_database_url)
+    assert _rows(empty_database_url, "SELECT to_regclass('mem.memory_node')") == [(None,)]
+    assert await migrate(empty_database_url) == [migration.name for migration in migrations()[1:]]
+
+
+async def test_changed_migration(database_url):
+    """A migration that was changed after it was applied is refused by name."""
+    _rows(database_url, "UPDATE mem.migration SET sha = 'other' WHERE version = 2")
+    with pytest.raises(ConfigurationError, match=r"0002_memory\.sql"):
+        await migrate(database_url)
+
+
+async def test_newer_database(database_url):
+    """A database that a newer version migrated is refused."""
+    _rows(database_url, "INSERT INTO mem.migration (version, name, sha) VALUES (9999, 'x', 'x')")
+    with pytest.raises(ConfigurationError, match="9999"):
+        await migrate(database_url)
+
+
+@pytest.mark.parametrize("version", ["0.8.3", "0.7.4", "0"])
+def test_old_pgvector(version):
+    """A pgvector that can corrupt an index is refused."""
+    with pytest.raises(ConfigurationError, match=version):
+        check_pgvector(version)
+
+
+@pytest.mark.parametrize("version", ["0.8.4", "0.10", "1.0.0"])
+def test_new_pgvector(version):
+    """A pgvector without that fault is taken."""
+    check_pgvector(version)
+
+
+async def test_not_migrated(empty_database_url):
+    """A pool on a database that was not migrated is refused, with what to run."""
+    with pytest.raises(ConfigurationError, match="mem migrate"):
+        await open_pool(empty_database_url)
+
+
+async def test_schema_without_tables(empty_database_url):
+    """Calls on a database with the extension but without the tables say what to run."""
+    _rows(empty_database_url, "CREATE EXTENSION vector")
+    pool = await open_pool(empty_database_url, size=1)
+    with pytest.raises(ConfigurationError, match="mem migrate"):
+        await postgres_parts(pool).journal.find("k")
+    await pool.close()
+
+
+async def test_session_settings(pool):
+    """The settings that the searches rely on hold in each session, once pgvector is loaded too."""
+    expected = {
+        "search_path": "mem, public",
+        "jit": "off",
+        "random_page_cost": "1.1",
+        "plan_cache_mode": "force_custom_plan",
+        "hnsw.ef_search": "200",
+        "hnsw.iterative_scan": "relaxed_order",
+    }
+    async with pool.connection() as connection:
+        await connection.execute("SELECT '[1]'::halfvec <=> '[1]'::halfvec")
+        for name, value in expected.items():
+            assert await (await connection.execute(f"SHOW {name}")).fetchone() == (value,)
+
+
+async def test_index_is_made_once(empty_database_url):
+    """Activating a model makes its indexes; again, and by several at once, it changes nothing."""
+    await migrate(empty_database_url)
+    pool = await open_pool(empty_database_url, size=5)
+    await asyncio.gather(*(ensure_vector_index(pool, "model", 384) for _ in range(5)))
+    hnsw = _rows(empty_database_url, "SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%hnsw%'")
+    assert len(hnsw) == 4
+    assert _rows(empty_database_url, "SELECT * FROM mem.embedding_index") == [("model", 384, True)]
+    await pool.close()
+
+
+@pytest.mark.parametrize(("model", "dimensions"), [("other", 64), ("fake-embedder-1", 32)])
+async def test_another_model(pool, model, dimensions):
+    """Another model or dimension than the active one is refused, and both are named."""
+    with pytest.raises(ModelMismatch) as caught:
+        await ensure_vector_index(pool, model, dimensions)
+    assert "fake-embedder-1 (64 dimensions)" in str(caught.value)
+    assert f"{model} ({dimensions} dimensions)" in str(caught.value)
+
+
+async def test_too_many_dimensions(pool):
+    """Vectors that no index can hold are refused."""
+    with pytest.raises(ConfigurationError, match="4000"):
+        await ensure_vector_index(pool, "big", 4001)
+
+
+async def test_no_active_model(empty_database_url):
+    """Without an active model nothing is stored, and an empty search finds nothing."""
+    await migrate(empty_database_url)
+    pool = await open_pool(empty_database_url, size=2)
+    parts = postgres_parts(pool)
+    sha = await parts.accept("lesson")
+    with pytest.raises(ConfigurationError, match="No embedding model is active"):
+        await parts.memories.put_vectors("text", {sha: "text"}, FakeEmbedder())
+    assert await parts.memories.vector_kinds(sha) == []
+    await pool.close()

@@ -1,0 +1,146 @@
+"""A Temporal dev server for the session, and on it, for each test, the real worker over a database of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.client import Client, WorkflowHandle
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.testing import WorkflowEnvironment
+from temporalio.worker import Interceptor
+
+from mem import wiring
+from mem.addresses import find_addresses
+from mem.client import MemoryClient
+from mem.domain.ids import accept_workflow_id, context_workflow_id
+from mem.local.temporal import DYNAMIC_CONFIG, SEARCH_ATTRIBUTES, binary
+from mem.recall.look_up import LookUp
+from mem.settings import Settings
+from mem.testing import FakeEmbedder
+from mem.wiring import Ports, open_ports
+from worker import build_worker
+
+MAIN = "default"
+OTHER = "elsewhere"
+CASES = tuple(f"case-{number}" for number in range(20))
+"""Namespaces: the second has no history of what the first did; a fault case has one to itself, to use equal ids."""
+
+PATIENT_LEG_SECONDS = 6.0
+"""On a busy machine a leg may take longer than in production; tests that want one to time out say so."""
+
+_NUMBERS = itertools.count()
+
+
+class TemporalServer:
+    """The server, and a client for each namespace."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    async def client(self, namespace: str = MAIN) -> Client:
+        return await Client.connect(self.address, namespace=namespace, data_converter=pydantic_data_converter)
+
+
+class Rig:
+    """What one test needs: ports over its database, a task queue and a project of its own, and a client.
+
+    Workflow ids contain the project, so tests that share the server never meet.
+    """
+
+    def __init__(self, temporal: Client, ports: Ports) -> None:
+        number = next(_NUMBERS)
+        self.temporal = temporal
+        self.ports = ports
+        self.task_queue = f"queue-{number}"
+        self.project = f"project-{number}"
+        self.memory = MemoryClient(temporal, task_queue=self.task_queue)
+
+    def in_namespace(self, temporal: Client) -> Rig:
+        """The same database and ids, seen by a server that knows nothing of what was done before."""
+        other = Rig(temporal, self.ports)
+        other.project = self.project
+        return other
+
+    @asynccontextmanager
+    async def working(self, interceptors: Sequence[Interceptor] = (), **ports: Any) -> AsyncIterator[None]:
+        """Run the real worker, some of its ports replaced; the legs of a lookup are `look_up_<name>`."""
+        legs = {name.removeprefix("look_up_"): ports.pop(name) for name in list(ports) if name.startswith("look_up_")}
+        seconds = legs.pop("leg_seconds", PATIENT_LEG_SECONDS)
+        look_up = LookUp(replace(self.ports.look_up._ports, **legs), leg_seconds=seconds, total_seconds=seconds)
+        given = replace(self.ports, **{"look_up": look_up, **ports})
+        async with build_worker(self.temporal, given, task_queue=self.task_queue, interceptors=interceptors):
+            yield
+
+    def accept_handle(self, request_id: str) -> WorkflowHandle[Any, Any]:
+        return self.temporal.get_workflow_handle(accept_workflow_id(self.project, request_id))
+
+    def context_handle(self, request_id: str) -> WorkflowHandle[Any, Any]:
+        return self.temporal.get_workflow_handle(context_workflow_id(self.project, request_id))
+
+    async def journal(self, kind: str | None = None) -> list[Any]:
+        """The records of the journal, of one kind or all of them."""
+        return [record async for record in self.ports.journal.read() if kind in (None, record.kind)]
+
+
+@pytest.fixture(scope="session")
+async def temporal_server() -> AsyncIterator[TemporalServer]:
+    """The dev server of the embedded stack with its settings, in memory."""
+    options = [
+        *(("--search-attribute", f"{name}={kind}") for name, kind in SEARCH_ATTRIBUTES.items()),
+        *(("--dynamic-config-value", f"{key}={value}") for key, value in DYNAMIC_CONFIG.items()),
+        *(("--namespace", name) for name in (OTHER, *CASES)),
+    ]
+    environment = await WorkflowEnvironment.start_local(
+        dev_server_existing_path=str(binary()),
+        dev_server_log_level="error",
+        dev_server_extra_args=[word for pair in options for word in pair],
+    )
+    yield TemporalServer(environment.client.service_client.config.target_host)
+    await environment.shutdown()
+
+
+@pytest.fixture
+async def rig(
+    temporal_server: TemporalServer, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Rig]:
+    """A rig whose ports are wired as in production, but for the embedder."""
+    monkeypatch.setattr(wiring.MiniLmEmbedder, "load", FakeEmbedder)
+    settings = Settings(database_url=database_url, temporal_address=temporal_server.address)
+    async with open_ports(find_addresses(settings), settings) as ports:
+        yield Rig(await temporal_server.client(), ports)
+
+
+async def eventually(check: Callable[[], Awaitable[bool]], *, seconds: float = 20.0) -> None:
+    """Ask again and again until `check` holds; fails when it never does."""
+    deadline = time.monotonic() + seconds
+    while not await check():
+        assert time.monotonic() < deadline, f"not so within {seconds} s"
+        await asyncio.sleep(0.05)
+
+
+async def scheduled(handle: WorkflowHandle[Any, Any]) -> list[str]:
+    """The names of the activities that a run scheduled, in order."""
+    return [
+        event.activity_task_scheduled_event_attributes.activity_type.name
+        for event in await events(handle)
+        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
+    ]
+
+
+async def events(handle: WorkflowHandle[Any, Any]) -> list[HistoryEvent]:
+    """The history of a run as it is now."""
+    return [event async for event in handle.fetch_history_events()]
+
+
+async def runs_of(client: Client, workflow_id: str) -> int:
+    """How many runs visibility knows under a workflow id."""
+    return len([run async for run in client.list_workflows(f"WorkflowId = '{workflow_id}'")])

@@ -1,0 +1,51 @@
+"""Distilling: a large log becomes small and fails alike."""
+
+from __future__ import annotations
+
+import hashlib
+
+from mem.parsing import distill, extract
+
+FAILURE = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
+FILLER = "".join(f"compiling unit {i} with all flags that there are\n" for i in range(3000))
+
+
+def test_a_small_text_stays_whole() -> None:
+    """Below the limit nothing changes, and each line stands for itself."""
+    small = distill(FAILURE)
+    assert small.text == FAILURE
+    assert small.line_map == list(range(1, 6))
+
+
+def test_a_large_text_is_cut_and_fails_alike() -> None:
+    """The signatures are those of the whole, and the map leads to their lines."""
+    text = FILLER + FAILURE + FILLER
+    small = distill(text)
+    assert len(small.text.encode()) <= 32768
+    first, shown = extract(text)[0], extract(small.text)[0]
+    assert shown.sig_sha == first.sig_sha
+    assert small.line_map[shown.line_start - 1] == first.line_start == 3001
+    assert small.line_map[shown.line_end - 1] == first.line_end
+
+
+def test_each_kept_line_is_the_line_it_stands_for() -> None:
+    """Lines of the distilled text stand in the original where the map says."""
+    text = FILLER + FAILURE + FILLER
+    small, lines = distill(text), text.split("\n")
+    for number, line in zip(small.line_map, small.text.split("\n"), strict=True):
+        assert line == lines[number - 1] or line.startswith("[mem: ")
+
+
+def test_the_source_is_named() -> None:
+    """Sha and size are those of the original."""
+    text = FILLER + FAILURE
+    small = distill(text)
+    assert small.source_sha == hashlib.sha256(text.encode()).hexdigest()
+    assert small.source_bytes == len(text.encode())
+
+
+def test_a_large_log_without_failure_distills_to_none() -> None:
+    """Where the whole has no failure, the small text has none."""
+    small = distill(FILLER)
+    assert len(small.text.encode()) <= 32768
+    assert extract(small.text) == []

@@ -1,0 +1,158 @@
+"""Golden logs: the verdict stands in the log, and re-rendering the failure does not move the key."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from mem.domain.signatures import Signature
+from mem.parsing import extract
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "golden_logs"
+BLESSED = ("code", "message", "lines")
+
+
+@dataclass
+class Golden:
+    """A log with its verdict."""
+
+    path: Path
+    log: str = ""
+    verdict: dict[str, str] = field(default_factory=dict)
+    same: list[tuple[str, str]] = field(default_factory=list)
+    other: list[tuple[str, str]] = field(default_factory=list)
+
+
+def read(path: Path) -> Golden:
+    golden = Golden(path)
+    head, _, golden.log = path.read_text(encoding="utf-8").partition("#: ---\n")
+    for line in head.splitlines():
+        name, _, value = line.removeprefix("#: ").partition(": ")
+        if name in ("same", "other"):
+            old, _, new = value.partition(" => ")
+            getattr(golden, name).append((old, new))
+        else:
+            golden.verdict[name] = value
+    return golden
+
+
+def bless(golden: Golden, first: Signature) -> None:
+    head = [f"#: rule: {golden.verdict['rule']}"]
+    head += [f"#: {name}: {value}" for name, value in said(first).items()]
+    head += [f"#: same: {old} => {new}" for old, new in golden.same]
+    head += [f"#: other: {old} => {new}" for old, new in golden.other]
+    golden.path.write_text("\n".join([*head, "#: ---", golden.log]), encoding="utf-8")
+
+
+def said(first: Signature) -> dict[str, str]:
+    return {
+        "code": str(first.code),
+        "message": " / ".join(first.message.split("\n")),
+        "lines": f"{first.line_start}-{first.line_end}",
+    }
+
+
+GOLDEN = [read(path) for path in sorted(FOLDER.glob("*.log"))]
+FAILING = [golden for golden in GOLDEN if golden.verdict["rule"] != "none"]
+
+
+def named(golden: Golden) -> str:
+    return golden.path.stem
+
+
+def first_of(log: str) -> Signature:
+    found = extract(log)
+    assert found, "nothing was found"
+    return found[0]
+
+
+def github(log: str) -> str:
+    lines = ["##[group]Run make", "make", "##[endgroup]", *log.rstrip("\n").split("\n")]
+    lines.append("##[error]Process completed with exit code 1.")
+    return "\n".join(f"2026-02-03T04:05:{i % 60:02}.1234567Z {line}" for i, line in enumerate(lines))
+
+
+def gitlab(log: str) -> str:
+    return (
+        "section_start:1767000000:step_script\r\x1b[0KExecuting script\n\x1b[32;1m$ make\x1b[0;m\n"
+        f"{log}\nsection_end:1767000009:step_script\r\x1b[0K\n"
+        "\x1b[31;1mERROR: Job failed: exit code 1\n\x1b[0;m"
+    )
+
+
+def travis(log: str) -> str:
+    return (
+        f"travis_time:start:0a1b2c3d\r\x1b[0K$ make\n{log}\n"
+        "travis_time:end:0a1b2c3d:start=1,finish=2,duration=1\r\x1b[0K\n"
+        '\x1b[31;1mThe command "make" exited with 2.\x1b[0m\n\nDone. Your build exited with 1.\n'
+    )
+
+
+def coloured(log: str) -> str:
+    return "\n".join(f"\x1b[31m{line}\x1b[0m" if line.strip() else line for line in log.split("\n"))
+
+
+RENDERINGS = {
+    "github": github,
+    "gitlab": gitlab,
+    "travis": travis,
+    "crlf": lambda log: log.replace("\n", "\r\n"),
+    "colour": coloured,
+    "shifted": lambda log: "one line more\n\n" + log,
+    "trailing": lambda log: log + "\n\n",
+}
+
+
+@pytest.mark.parametrize("golden", FAILING, ids=named)
+def test_the_verdict_stands_in_the_log(golden: Golden) -> None:
+    """A golden log yields the rule, code, message and lines that its head names."""
+    first = first_of(golden.log)
+    assert first.rule == golden.verdict["rule"]
+    if os.environ.get("MEM_BLESS"):
+        bless(golden, first)
+        return
+    assert said(first) == {name: golden.verdict.get(name) for name in BLESSED}
+
+
+@pytest.mark.parametrize("golden", [g for g in GOLDEN if g.verdict["rule"] == "none"], ids=named)
+def test_a_log_without_a_failure_yields_nothing(golden: Golden) -> None:
+    """A log of a job that passed, or of boilerplate alone, has no signature."""
+    assert extract(golden.log) == []
+
+
+@pytest.mark.parametrize("rendering", RENDERINGS)
+@pytest.mark.parametrize("golden", FAILING, ids=named)
+def test_another_rendering_keeps_the_key(golden: Golden, rendering: str) -> None:
+    """The same failure in another envelope, with colour, CRLF or shifted lines has the same key."""
+    shown = first_of(RENDERINGS[rendering](golden.log))
+    assert (shown.rule, shown.message) == (golden.verdict["rule"], first_of(golden.log).message)
+    assert shown.sig_sha == first_of(golden.log).sig_sha
+
+
+@pytest.mark.parametrize(
+    ("golden", "change"),
+    [(golden, change) for golden in FAILING for change in golden.same],
+    ids=lambda value: named(value) if isinstance(value, Golden) else value[0],
+)
+def test_noise_keeps_the_key(golden: Golden, change: tuple[str, str]) -> None:
+    """Another path, time, process or run leaves the key as it is."""
+    old, new = change
+    assert old in golden.log, "the change changes nothing"
+    changed, before = first_of(golden.log.replace(old, new)), first_of(golden.log)
+    assert changed.message == before.message
+    assert changed.sig_sha == before.sig_sha
+
+
+@pytest.mark.parametrize(
+    ("golden", "change"),
+    [(golden, change) for golden in FAILING for change in golden.other],
+    ids=lambda value: named(value) if isinstance(value, Golden) else value[0],
+)
+def test_identity_changes_the_key(golden: Golden, change: tuple[str, str]) -> None:
+    """Another code, status, package, symbol or test is another failure."""
+    old, new = change
+    assert old in golden.log, "the change changes nothing"
+    assert first_of(golden.log.replace(old, new)).sig_sha != first_of(golden.log).sig_sha
