@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from datetime import timedelta
 
 import structlog
 from temporalio.client import Client
@@ -34,6 +35,12 @@ PASSED_THROUGH = ("mem", "activities", "workflows", "pydantic", "pydantic_core",
 """Deterministic packages of our own and what they build on: importing them anew for each run costs 10 ms."""
 
 
+WORKFLOWS = (AcceptMemory, LookUpContext)
+
+STICKY_TIMEOUT = timedelta(seconds=5)
+"""So long the runs of a worker that died wait for it before another one takes them."""
+
+
 def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors: Sequence[Interceptor] = ()) -> Worker:
     """A worker with every workflow and activity of this project."""
     symptoms = ProjectSymptoms(ports.memories, ports.projector, ports.embedder)
@@ -41,7 +48,7 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
     return Worker(
         client,
         task_queue=task_queue,
-        workflows=[AcceptMemory, LookUpContext],
+        workflows=WORKFLOWS,
         activities=[
             RecordCandidate(ports.journal).record_candidate,
             GateMemory(ports.journal, ports.memories).gate_memory,
@@ -54,13 +61,17 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
             settle.settle_lookup,
             LookUpActivity(ports.look_up).look_up,
         ],
-        workflow_runner=SandboxedWorkflowRunner(
-            restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
-        ),
+        workflow_runner=workflow_runner(),
         interceptors=interceptors,
+        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
         max_concurrent_activities=32,
         max_concurrent_local_activities=32,
     )
+
+
+def workflow_runner() -> SandboxedWorkflowRunner:
+    """What workflows run in, here and wherever their histories are replayed."""
+    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
 async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) -> None:

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from mem.domain.errors import MemError, Unavailable
+from mem.domain.errors import InvalidRequest, MemError, RequestConflict, Unavailable
 
 MAX_CAUSE = 500
 BEATS_PER_TIMEOUT = 4
@@ -26,7 +26,14 @@ def as_failure(error: MemError) -> ApplicationError:
         error.remedy[:MAX_CAUSE],
         type=type(error).__name__,
         non_retryable=not isinstance(error, Unavailable),
+        category=_category(error),
     )
+
+
+def _category(error: MemError) -> ApplicationErrorCategory:
+    """What is the caller's fault is no event for whoever watches the worker's log."""
+    fault = isinstance(error, InvalidRequest | RequestConflict)
+    return ApplicationErrorCategory.BENIGN if fault else ApplicationErrorCategory.UNSPECIFIED
 
 
 def reporting(function: F) -> F:
@@ -45,7 +52,7 @@ def reporting(function: F) -> F:
 
 @asynccontextmanager
 async def _heartbeats() -> AsyncIterator[None]:
-    """Heartbeat well within the timeout, so that the loss of a worker is noticed long before a slow step is given up."""
+    """Heartbeat well within the timeout, so that a lost worker is noticed long before a slow step is given up."""
     timeout = activity.info().heartbeat_timeout if activity.in_activity() else None
     if timeout is None:
         yield

@@ -53,7 +53,8 @@ def postgres_server() -> Iterator[Server]:
         shutil.chown(base, "nobody", "nogroup")
     binaries = _reachable(Path(POSTGRES_BIN_PATH), base) if run_as else Path(POSTGRES_BIN_PATH)
     data = base / "data"
-    initdb = [binaries / "initdb", "-D", data, "-U", "mem", "--auth=trust", "--encoding=UTF8", "--locale=C", "-N"]
+    locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    initdb = [binaries / "initdb", "-D", data, "-U", "mem", "--auth=trust", *locale, "--no-sync"]
     subprocess.run(initdb, check=True, cwd=base, stdout=subprocess.DEVNULL, **run_as)
     port = _free_port()
     settings = [f"port={port}", "listen_addresses=127.0.0.1", "unix_socket_directories=", *_UNSAFE_BUT_FAST]

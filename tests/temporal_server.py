@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
@@ -75,7 +78,8 @@ class Rig:
         """Run the real worker, some of its ports replaced; the legs of a lookup are `look_up_<name>`."""
         legs = {name.removeprefix("look_up_"): ports.pop(name) for name in list(ports) if name.startswith("look_up_")}
         seconds = legs.pop("leg_seconds", PATIENT_LEG_SECONDS)
-        look_up = LookUp(replace(self.ports.look_up._ports, **legs), leg_seconds=seconds, total_seconds=seconds)
+        legs_of = replace(self.ports.look_up._ports, **legs)
+        look_up = LookUp(legs_of, leg_seconds=seconds, total_seconds=seconds + 1)
         given = replace(self.ports, **{"look_up": look_up, **ports})
         async with build_worker(self.temporal, given, task_queue=self.task_queue, interceptors=interceptors):
             yield
@@ -144,3 +148,21 @@ async def events(handle: WorkflowHandle[Any, Any]) -> list[HistoryEvent]:
 async def runs_of(client: Client, workflow_id: str) -> int:
     """How many runs visibility knows under a workflow id."""
     return len([run async for run in client.list_workflows(f"WorkflowId = '{workflow_id}'")])
+
+
+async def reset(client: Client, workflow_id: str) -> None:
+    """Begin the last run anew, from its first workflow task."""
+    finished = [
+        event.event_id
+        async for event in client.get_workflow_handle(workflow_id).fetch_history_events()
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+    ]
+    await client.workflow_service.reset_workflow_execution(
+        ResetWorkflowExecutionRequest(
+            namespace=client.namespace,
+            workflow_execution=WorkflowExecution(workflow_id=workflow_id),
+            reason="for the test",
+            request_id=str(uuid.uuid4()),
+            workflow_task_finish_event_id=finished[0],
+        )
+    )

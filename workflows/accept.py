@@ -44,8 +44,9 @@ class AcceptMemory:
 
     @workflow.init
     def __init__(self, request: AcceptInput) -> None:
-        self._request = request
         self._mark = _mark(request)
+        # What follows gets the request with its defaults filled in, from which another fingerprint would come.
+        self._request = request.model_copy(update={"fingerprint": self._mark})
         self._step = AcceptStep(project=request.project, request_id=request.request_id)
         self._state = Acceptance()
         self._bodies: dict[Wait, str] = {}
@@ -85,7 +86,7 @@ class AcceptMemory:
         try:
             return Answer(body=await self._settled(request.wait), fingerprint=self._mark)
         except FailureError as error:
-            failure = as_application_error(error)
+            failure = as_application_error(error, self._mark)
             if not is_callers_fault(failure):
                 self._unsettled = failure
                 await workflow.wait_condition(lambda: False)  # ends with the run, and leaves no outcome to repeat
@@ -152,7 +153,7 @@ class AcceptMemory:
 
     async def _failed(self, error: FailureError) -> ApplicationError:
         """The run's failure, once the updates that it concerns have theirs; the others are left open."""
-        failure = as_application_error(error)
+        failure = as_application_error(error, self._mark)
         self._show(f"**Failed**: {failure.message}")
         if is_callers_fault(failure):
             self._fault = failure

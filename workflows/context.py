@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError
@@ -26,6 +28,8 @@ class LookUpContext:
     @workflow.init
     def __init__(self, request: LookUpInput) -> None:
         self._mark = _mark(request)
+        # What follows gets the request with its defaults filled in, from which another fingerprint would come.
+        self._request = request.model_copy(update={"fingerprint": self._mark})
         self._outcome: LookUpOutcome | None = None
         self._fault: ApplicationError | None = None
 
@@ -37,17 +41,18 @@ class LookUpContext:
             ApplicationError: the request is invalid or conflicts with an earlier one, and nothing was counted; or no
                 worker could run it to its end.
         """
+        del request  # __init__ has it
         try:
             outcome = await workflow.execute_local_activity_method(
                 LookUpActivity.look_up,
-                request,
+                self._request,
                 start_to_close_timeout=policies.LOOK_UP_TIMEOUT,
                 schedule_to_close_timeout=policies.LOOK_UP_PATIENCE,
                 retry_policy=policies.LOOK_UP_RETRY,
                 summary="Run the legs, rank, count and store",
             )
         except FailureError as error:
-            failure = as_application_error(error)
+            failure = as_application_error(error, self._mark)
             workflow.set_current_details(f"**Failed**: {failure.message}")
             workflow.upsert_search_attributes([MEM_OUTCOME.value_set("failed")])
             if is_callers_fault(failure):
@@ -87,14 +92,19 @@ class LookUpContext:
     async def _settle(self, outcome: LookUpOutcome) -> None:
         if outcome.unsettled is None:
             return
-        await workflow.execute_activity_method(
+        settling = workflow.start_activity_method(
             SettleAnswer.settle_lookup,
             outcome.unsettled,
             start_to_close_timeout=policies.STEP_TIMEOUT,
+            heartbeat_timeout=policies.ALIVE_TIMEOUT,
             schedule_to_close_timeout=policies.STEP_PATIENCE,
             retry_policy=policies.STEP_RETRY,
             summary="Store and count the answer that already went out",
         )
+        try:
+            await asyncio.shield(settling)
+        except asyncio.CancelledError:
+            await settling  # the answer is out already, so a cancelled run pays what it owes
 
 
 def _show(trace: Trace) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
 
 CALLERS_FAULTS = frozenset({"InvalidRequest", "TooLarge", "RequestConflict"})
@@ -21,16 +23,22 @@ def is_callers_fault(failure: ApplicationError) -> bool:
     return failure.type in CALLERS_FAULTS
 
 
-def as_application_error(error: FailureError) -> ApplicationError:
-    """What a step failed with, unwrapped, so that handlers raise nothing that would leave a run stuck."""
+def as_application_error(error: FailureError, mark: str) -> ApplicationError:
+    """What a step failed with, unwrapped, so that handlers raise nothing that would leave a run stuck.
+
+    Its details are cause, remedy and `mark`, the fingerprint of the request that failed.
+    """
     cause: BaseException | None = error
     while isinstance(cause, ActivityError):
         cause = cause.cause
     if isinstance(cause, ApplicationError):
-        details = tuple(cause.details)
-        return ApplicationError(cause.message, *details, type=cause.type, non_retryable=True)
+        told = tuple(cause.details)[:2] if len(cause.details) > 1 else (cause.message, "")
+        return _failure(cause.message, *told, mark, type=cause.type, category=cause.category)
     if isinstance(cause, CancelledError):
         message = "The request was cancelled."
-        return ApplicationError(message, message, "Send it again.", type="Unavailable", non_retryable=True)
+        return _failure(message, message, "Send it again.", mark, type="Unavailable")
     message = f"A step did not finish: {cause}"
-    return ApplicationError(message, message, "Send the request again.", type="Unavailable", non_retryable=True)
+    return _failure(message, message, "Send the request again.", mark, type="Unavailable")
+
+
+_failure = functools.partial(ApplicationError, non_retryable=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
@@ -30,7 +31,8 @@ Format = Annotated[OutputFormat, typer.Option("--format", help="text for people,
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a command's work."""
+    """Run a command's work; SIGTERM ends it as Ctrl-C does, so that what it started is stopped."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     return asyncio.run(work)
 
 

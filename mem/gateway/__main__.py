@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 
 import uvicorn
@@ -37,6 +38,8 @@ async def serve(settings: Settings) -> None:
 
 def main() -> None:
     """Run the gateway; one clear line where it cannot start."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("mem").setLevel(logging.INFO)
     try:
         asyncio.run(serve(Settings()))
     except MemError as error:

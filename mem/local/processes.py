@@ -203,5 +203,6 @@ def bound(path: Path, limit: int = LOG_LIMIT) -> None:
     """Cut a log that grew past the limit; its writer appends, so it goes on at the new end."""
     with suppress(FileNotFoundError):
         if path.stat().st_size > limit:
-            path.with_name(path.name + ".1").write_text(tail(path, lines=200) + "\n", encoding="utf-8")
+            with suppress(OSError):  # on a full disk the cut is needed most
+                path.with_name(path.name + ".1").write_text(tail(path, lines=200) + "\n", encoding="utf-8")
             os.truncate(path, 0)

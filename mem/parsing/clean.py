@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from mem.parsing.decode import without_surrogates
-from mem.parsing.rules import Envelopes, Marker, compile_pattern, load
+from mem.parsing.rules import Envelopes, Marker, load
 
 LINE_LIMIT = 8192
 _HEAD, _TAIL = 4096, 4000
@@ -79,13 +79,6 @@ def _prefixes() -> tuple[tuple[Any, str | None], ...]:
     )
 
 
-@cache
-def _marker_hint() -> Any:
-    """Whether a line can be a marker or a label: all of them are anchored."""
-    entries = (*_envelopes().marker, *_envelopes().label)
-    return compile_pattern("|".join(f"(?:{entry.pattern.pattern})" for entry in entries))
-
-
 class _Cleaner:
     """One pass over the lines; the state is the open command."""
 
@@ -99,7 +92,7 @@ class _Cleaner:
         self.raw: list[str] = []
         self.until: Any = None
         self.ends: list[int] | None = None
-        self.first = frozenset(_envelopes().starts)
+        self.starts = _envelopes().starts
 
     def run(self, raw: list[str]) -> Cleaned:
         """The cleaned form of `raw`."""
@@ -111,7 +104,7 @@ class _Cleaner:
                 line = self._plain(number, line)
             if line and (line[0].isdigit() or line[0] in "[(#\ufeff" or "Z " in line[:450]):
                 line = self._unprefixed(line)
-            if line and (self.until is not None or line[0] in self.first):
+            if line and (self.until is not None or line.startswith(self.starts)):
                 line = self._structure(number, line)
             append(line)
         self._close(len(raw), None)
@@ -130,6 +123,7 @@ class _Cleaner:
             line = _ANSI.sub("", line)
         elif "\x00" in line or "\x08" in line:
             line = _ANSI.sub("", line)
+        line = line.rstrip("\r")
         if "\r" not in line:
             return line
         parts = [part for part in line.split("\r") if part.strip()]
@@ -155,8 +149,6 @@ class _Cleaner:
     def _structure(self, number: int, line: str) -> str:
         if self.until is not None:
             return self._quoted(number, line)
-        if _marker_hint().match(line) is None:
-            return line
         for marker in _envelopes().marker:
             found = marker.pattern.search(line)
             if found and (marker.kind != "quote" or self._ends_soon(number, marker)):

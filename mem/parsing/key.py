@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from mem.domain.canonical import canonical_sha
@@ -12,7 +13,7 @@ from mem.parsing.clean import cap
 from mem.parsing.mask import mask, mask_coarse, path
 from mem.parsing.page import Candidate, Page
 from mem.parsing.redact import redact
-from mem.parsing.rules import Rule, compile_pattern
+from mem.parsing.rules import Classes, Rule, compile_pattern, load
 
 FALLBACK_TOOL = "generic"
 FALLBACK_RULE = "generic.failure"
@@ -23,9 +24,6 @@ _IDENTITY_LINES = 6
 _EXCERPT = 4000
 _WORDS = compile_pattern(r"[^\W\d_]{3,}")
 _TOKENS = compile_pattern(r"<[a-z]{1,8}>")
-_EMPTY_WORDS = frozenset(
-    ["error", "errors", "err", "fail", "failed", "failure", "failures", "failing", "fatal", "build", "test", "tests", "exit", "code", "status", "the", "with", "and", "was", "for", "has", "are", "this", "command", "process", "npm", "make", "see", "above", "below", "log", "please", "job", "exited", "completed", "finished", "aborted", "stopped", "unknown", "occurred", "task", "script", "returned", "result"]
-)
 _VOLATILE = compile_pattern(r"\b0x[0-9a-fA-F]{4,}\b")
 
 
@@ -97,7 +95,12 @@ def _name(symbol: str) -> str:
 
 def _says_something(message: str) -> bool:
     words = _WORDS.findall(_TOKENS.sub(" ", message).lower())
-    return any(word not in _EMPTY_WORDS for word in words)
+    return any(word not in _empty_words() for word in words)
+
+
+@cache
+def _empty_words() -> frozenset[str]:
+    return frozenset(load("classes.toml", Classes).empty_words.split())
 
 
 def _of_words(page: Page, lines: list[str], one: Candidate) -> _Record:

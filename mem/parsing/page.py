@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cache
 
 from mem.parsing.clean import Cleaned, Command, clean
 from mem.parsing.lines import Bits, anchors, classifier
@@ -44,7 +45,12 @@ class Page:
 
     def bit(self, *names: str) -> int:
         """The mask of several classes."""
-        return sum(self.names[name] for name in names)
+        return _mask_of(names)
+
+
+@cache
+def _mask_of(names: tuple[str, ...]) -> int:
+    return sum(classifier().names[name] for name in names)
 
 
 def read(text: str) -> Page:

@@ -17,6 +17,7 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 from mem.parsing.redact_rules import Block, Rule, Rules, redaction_rules
 
 _PASSES = 8
+_ANNOUNCEMENT = b"add-mask"
 _PLACEHOLDER = rb"\[redacted:[a-z0-9-]+\]"
 
 
@@ -34,12 +35,13 @@ def redact(text: str) -> Redacted:
     """
     data = text.encode("utf-8", "surrogatepass")
     kinds: set[str] = set()
-    # A replacement can uncover a longer secret around it; a text without any is read once.
+    # Each line is settled on its own; only what spans lines can uncover something on another one.
     for _ in range(_PASSES):
         changed = _pass(data, kinds)
-        if changed == data:
-            break
+        settled = changed == data or not _spans_lines(changed)
         data = changed
+        if settled:
+            break
     if not kinds:
         return Redacted(text, ())
     try:
@@ -47,6 +49,10 @@ def redact(text: str) -> Redacted:
     except UnicodeDecodeError:
         clean = data.decode("utf-8", "replace")
     return Redacted(clean, tuple(sorted(kinds)))
+
+
+def _spans_lines(data: bytes) -> bool:
+    return _ANNOUNCEMENT in data or redaction_rules().block.anchor in data
 
 
 def _pass(data: bytes, kinds: set[str]) -> bytes:
@@ -84,11 +90,18 @@ def _lines_with_anchor(
 
 
 def _cleaned(line: bytes, todo: list[int], rules: Rules, kinds: set[str]) -> bytes:
-    """`line` after the rules numbered in `todo`, in their order."""
-    for index in todo:
-        rule = rules.rules[index]
-        if rule.also in line:
-            line = _apply(rule, line, kinds)
+    """`line` after the rules numbered in `todo`, in their order, until no rule finds anything more."""
+    for _ in range(_PASSES):
+        before = line
+        for index in todo:
+            rule = rules.rules[index]
+            if rule.also in line:
+                line = _apply(rule, line, kinds)
+        if line == before:
+            break
+        # A replacement can uncover a longer secret around it.
+        hits = rules.anchors.find_matches_as_indexes(line.lower(), overlapping=True)
+        todo = sorted({index for anchor, _, _ in hits for index in rules.by_anchor[anchor]})
     return line
 
 
@@ -154,17 +167,17 @@ def _end_of_block(lines: list[bytes], first: int, ends: list[int], block: Block)
 
 def _without_masked_values(data: bytes, rules: Rules, kinds: set[str]) -> bytes:
     """Values that the log itself announces as secret, wherever they stand."""
-    if b"add-mask" not in data:
+    if _ANNOUNCEMENT not in data:
         return data
     values: set[bytes] = set()
     for line in data.split(b"\n"):
-        if b"add-mask" in line:
+        if _ANNOUNCEMENT in line:
             values.update(_announced(line, rules))
     values = {value for value in values if len(value) in rules.mask_lengths}
     kind = rules.mask.kind
     changed = _replace_all(data, values, _placeholder(kind)) if values else data
     # The announcement itself, also of a value too short to be looked for elsewhere.
-    lines = [_apply(rules.mask, line, kinds) if b"add-mask" in line else line for line in changed.split(b"\n")]
+    lines = [_apply(rules.mask, line, kinds) if _ANNOUNCEMENT in line else line for line in changed.split(b"\n")]
     changed = b"\n".join(lines)
     if changed != data:
         kinds.add(kind)

@@ -118,7 +118,7 @@ class Envelopes(_Strict):
     """All that is known about CI systems."""
 
     version: int = Field(ge=1)
-    starts: str
+    starts: tuple[str, ...]
     prefix: tuple[Prefix, ...]
     marker: tuple[Marker, ...]
     label: tuple[Label, ...]
@@ -136,6 +136,7 @@ class Classes(_Strict):
 
     version: int = Field(ge=1)
     hints: tuple[Hint, ...]
+    empty_words: str = ""
     line_class: tuple[LineClass, ...]
 
 

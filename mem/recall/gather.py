@@ -147,10 +147,15 @@ def _merge(
             coarse="coarse" in ways,
             same_tool="tool" in ways,
         )
-        chain = [old for sha in shas for old in lineages[sha].supersedes]
-        superseded[live] = list(dict.fromkeys(chain))
+        superseded[live] = _oldest_first([lineages[sha].supersedes for sha in shas])
     of_tool = [hit.sha for hit in by_signature if hit.how == "tool" and hit.sha in candidates]
     return Gathered(candidates, known, superseded, of_tool)
+
+
+def _oldest_first(chains: Sequence[tuple[str, ...]]) -> list[str]:
+    """The shas of several chains that end at one node, each once, by their distance from it."""
+    distance = {sha: len(chain) - place for chain in chains for place, sha in enumerate(chain)}
+    return sorted(distance, key=lambda sha: (-distance[sha], sha))
 
 
 def _most(leg: Mapping[str, float], shas: Sequence[str]) -> float | None:

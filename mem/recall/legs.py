@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from collections.abc import Awaitable
 from typing import NamedTuple, TypeVar
 
@@ -11,6 +12,7 @@ import structlog
 
 from mem.domain.errors import MemError, RequestConflict
 from mem.domain.lookup import Degradation, Leg
+from mem.parsing.redact import redact
 
 LEG_SECONDS = 2.0
 TOTAL_SECONDS = 6.0
@@ -76,8 +78,9 @@ class Legs:
             raise
         except (MemError, OSError) as error:
             note = self._timeout(seconds) if limit.expired() else str(error) or type(error).__name__
-        except Exception as error:
-            log.exception("leg broke", leg=leg)
+        except Exception as error:  # noqa: BLE001 - logged whole, with its stack
+            # Formatted here: a pretty printer with local variables takes seconds, and prints the caller's log.
+            log.error("leg broke", leg=leg, stack=redact("".join(traceback.format_exception(error))).text)
             note = f"unexpected {type(error).__name__}"
         if note:
             self.degrade(leg, note)

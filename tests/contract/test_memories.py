@@ -31,7 +31,8 @@ async def test_append_makes_nodes_and_edges(parts):
     shown = (await parts.memories.parents([appended.sha]))[appended.sha]
     assert [(one.level, one.turn) for one in shown] == [("L0", 0), ("L0", 1), ("L1", None)]
     below = await parts.memories.evidence(appended.sha)
-    assert [node.text for node in below] == ["b", "it failed", "a"] or [node.turn for node in below] == [0, 0, 1]
+    assert [(node.turn, node.stored_sha) for node in below] == sorted((node.turn, node.stored_sha) for node in below)
+    assert {node.text for node in below} == {"b", "it failed", "a"}
 
 
 async def test_parents_of_a_root(parts):
@@ -240,13 +241,15 @@ async def test_levels_are_kept_apart(parts):
     (record,) = await parts.memories.evidence(sha)
     chunk = Node(level="R", project="*", text="chunk", source="doc")
     await parts.memories.add_reference([chunk], "doc")
-    texts = {sha: "a b", record.stored_sha: "a c", chunk.sha: "a d"}
+    texts = {sha: "a b c d", record.stored_sha: "a b", chunk.sha: "a"}
     await parts.memories.put_vectors("text", texts, parts.embedder)
     query = parts.embedder.vector("a")
     for levels, expected in (["L1"], {sha}), (["L0"], {record.stored_sha}), (["R", "L2"], {chunk.sha}):
         assert {hit.sha for hit in await parts.memories.nearest("text", levels, query, HERE, 9)} == expected
     everything = await parts.memories.nearest("text", ["L0", "L1", "L2", "R"], query, HERE, 9)
     assert {hit.sha for hit in everything} == set(texts)
+    assert everything == sorted(everything, key=lambda hit: -hit.similarity)
+    assert await parts.memories.nearest("text", ["L0", "L1", "L2", "R"], query, HERE, 2) == everything[:2]
 
 
 async def test_reach_and_visibility(parts):
@@ -345,12 +348,15 @@ async def test_lexical_search(parts):
 
 async def test_by_tool_order(parts):
     """Lessons of a tool come own project first, then the more often seen, then by sha; superseded ones never."""
-    rare, frequent = await parts.accept("rare"), await parts.accept("frequent")
-    other, gone = await parts.accept("other", project="q"), await parts.accept("gone")
-    for sha, name in (rare, "a"), (frequent, "b"), (other, "b"), (gone, "a"):
-        await parts.failures.link(project="p", request_id=sha, sha=sha, signatures=[signature(name)])
+    own = sorted([await parts.accept(f"lesson {number}") for number in range(4)])
+    others = sorted([await parts.accept(f"other {number}", project="q") for number in range(2)])
+    gone = await parts.accept("gone")
+    times = {**{sha: at + 1 for at, sha in enumerate(own)}, **dict.fromkeys(others, 9), gone: 9}
+    for sha, count in times.items():
+        for at in range(count):
+            given = [signature(f"of {sha}")]
+            await parts.failures.link(project="p", request_id=f"{sha[:9]} {at}", sha=sha, signatures=given)
     await parts.accept("successor", supersedes=(gone,))
-    await parts.failures.link(project="p", request_id="x", sha=frequent, signatures=[signature("b")])
-    assert await parts.memories.by_tool("npm", EVERYWHERE, 9) == [frequent, rare, other]
-    assert await parts.memories.by_tool("npm", EVERYWHERE, 1) == [frequent]
+    assert await parts.memories.by_tool("npm", EVERYWHERE, 9) == [*own[::-1], *others]
+    assert await parts.memories.by_tool("npm", EVERYWHERE, 2) == own[:1:-1]
     assert await parts.memories.by_tool("go", EVERYWHERE, 9) == []

@@ -14,19 +14,35 @@ from mem.store.pool import in_transaction, on_connection, open_pool
 from tests.contract.parts import postgres_parts
 
 
-async def test_lost_connections_are_replaced(pool, database_url):
-    """When all connections are cut, the next calls work."""
-    parts = postgres_parts(pool)
-    await asyncio.gather(*(parts.journal.find("k") for _ in range(12)))
-    with psycopg.connect(database_url, autocommit=True) as killer:
+def _cut_connections(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as killer:
         killer.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
+
+
+async def test_lost_connections_are_replaced(pool, database_url):
+    """When all connections are cut, the next calls work."""
+    parts = postgres_parts(pool)
+    _cut_connections(database_url)
     records = await asyncio.gather(
         *(parts.journal.record(Entry(kind="candidate", key="k", data={"n": n})) for n in range(10))
     )
     assert len({record.sha for record in records}) == 1
+
+
+async def test_one_lost_connection_gives_the_others_away(pool, database_url):
+    """A call does not have to meet each lost connection of the pool, one after the other."""
+    attempts = []
+
+    async def work(connection):
+        attempts.append(1)
+        await connection.execute("SELECT 1")
+
+    _cut_connections(database_url)
+    await on_connection(pool, work)
+    assert len(attempts) == 2
 
 
 async def test_connection_cut_inside_a_transaction(pool):

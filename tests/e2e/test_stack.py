@@ -30,6 +30,7 @@ from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.client import Client
 
 import mem.local
+from mem.clients.temporal.probe import has_pollers
 from mem.domain.errors import StackError
 from mem.local import (
     PartSpec,
@@ -132,7 +133,7 @@ def processes(stack: StackFile) -> list[ProcessId]:
     return [ProcessId(pid=pid, started=stack.started[name]) for name, pid in stack.pids.items()]
 
 
-def wait_for(what: Callable[[], object], seconds: float = 20.0) -> None:
+def wait_for(what: Callable[[], object], seconds: float = 40.0) -> None:
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "waited too long"
@@ -140,7 +141,7 @@ def wait_for(what: Callable[[], object], seconds: float = 20.0) -> None:
 
 
 async def wait_until_running(place: Path) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         while not (await stack_status(place / "home")).running:
             await asyncio.sleep(0.1)
 
@@ -254,6 +255,15 @@ async def test_temporal_knows_the_search_attributes(shared: Path) -> None:
         assert kinds[name] == keyword
     for name in ("MemSignature", "MemDegraded"):
         assert kinds[name] == keywords
+
+
+async def test_a_poller_counts_only_for_its_own_queue_and_from_when_it_was_seen(shared: Path) -> None:
+    """Or a worker that has just died would be taken for the one that is to replace it."""
+    temporal = read(shared).temporal
+    assert await has_pollers(temporal.address, temporal.namespace, "mem")
+    assert not await has_pollers(temporal.address, temporal.namespace, "mem", since=time.time() + 1)
+    assert not await has_pollers(temporal.address, temporal.namespace, "nobody's")
+    assert not await has_pollers("127.0.0.1:9", temporal.namespace, "mem")
 
 
 @pytest.mark.parametrize("arguments", [("up",), ("up", "--detach")])

@@ -20,9 +20,9 @@ from mem.domain.errors import StackError
 from mem.local import StackFile, StackHome, TemporalAddress, find_app_dir, remove_data, stack_status, stop_stack
 from mem.local.answers import address
 from mem.local.cleanup import end_leftovers
-from mem.local.place import chosen_base, first_blocked, place, wheel_package
+from mem.local.place import Placement, chosen_base, first_blocked, place, wheel_package
 from mem.local.ports import choose
-from mem.local.postgres import describe
+from mem.local.postgres import describe, server
 from mem.local.processes import ProcessId, RunAs, bound, end_process, identify, is_alive, rotate, tail
 from mem.local.stack_file import PartRecord, Processes, StartedProcess, write_model, write_private
 
@@ -247,6 +247,25 @@ def test_the_current_folder_is_used_if_it_has_a_worker_file(tmp_path: Path, monk
         find_app_dir(None)
     (tmp_path / "worker.py").touch()
     assert find_app_dir(None) == tmp_path
+
+
+async def test_a_new_postgres_waits_for_the_backends_of_a_killed_one(home: StackHome, tmp_path: Path) -> None:
+    program = tmp_path / "postgres-backend"
+    shutil.copy("/bin/sleep", program)
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    before = server(home, Placement(here, tmp_path), None, 1).before
+    assert before is not None
+    with (
+        subprocess.Popen([program, "0.5"], cwd=here) as backend,
+        subprocess.Popen([program, "60"], cwd=elsewhere) as other,
+    ):
+        async with asyncio.timeout(20):
+            await before()
+        assert backend.poll() == 0
+        assert other.poll() is None
+        other.kill()
 
 
 def test_the_data_of_a_copied_home_are_its_own(home: StackHome, tmp_path: Path) -> None:

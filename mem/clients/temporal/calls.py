@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -23,6 +24,8 @@ from mem.domain import errors
 from mem.domain.accepting import AcceptResult
 from mem.domain.answers import Answer
 from mem.domain.errors import MemError, RequestConflict, Unavailable
+
+log = logging.getLogger(__name__)
 
 ATTEMPT_SECONDS = 20.0
 FIRST_PAUSE_SECONDS = 0.1
@@ -69,6 +72,7 @@ async def send(client: Client, call: Call, *, deadline: float) -> bytes:
     """
     end = time.monotonic() + deadline
     pause = FIRST_PAUSE_SECONDS
+    reason: MemError
     while True:
         seconds = max(SHORTEST_ATTEMPT_SECONDS, min(ATTEMPT_SECONDS, end - time.monotonic()))
         try:
@@ -84,15 +88,16 @@ async def send(client: Client, call: Call, *, deadline: float) -> bytes:
             if error.status not in _PASSING:
                 raise _of_rpc(error, target_of(client)) from error
             reason = _no_answer(client, call, error)
-        except _Impostor as error:
+        except _ImpostorError as error:
             reason = error.conflict
+        log.info("attempt lost, sent again with the same ids: %s", reason)
         if time.monotonic() + pause >= end:
             raise reason
         await asyncio.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
 
-class _Impostor(Exception):
+class _ImpostorError(Exception):
     """The run that refused this request was itself refused: it had come under the id of an earlier one."""
 
     def __init__(self, conflict: RequestConflict) -> None:
@@ -147,7 +152,10 @@ async def _answer_of_closed_run(client: Client, call: Call) -> Answer:
     try:
         result = await handle.result()
     except WorkflowFailureError as error:
-        raise _of_failure(error.cause) from error
+        failure = _of_failure(error.cause)
+        if isinstance(failure, RequestConflict) and _is_of_another(error.cause, call):
+            raise _ImpostorError(failure) from error
+        raise failure from error
     if result.fingerprint != call.fingerprint:
         raise RequestConflict(
             f"The request id of {call.workflow_id!r} was used before with another body.",
@@ -162,17 +170,22 @@ async def _look_for_impostor(client: Client, call: Call, conflict: RequestConfli
     """Whether the open run that refused this request is itself in conflict with an answer that Temporal has forgotten.
 
     Raises:
-        _Impostor: it is; once it has ended, this request can be sent again.
+        _ImpostorError: it is; once it has ended, this request can be sent again.
     """
     handle = client.get_workflow_handle(call.workflow_id, result_type=call.result)
     try:
         async with asyncio.timeout(IMPOSTOR_SECONDS):
             await handle.result()
     except WorkflowFailureError as error:
-        if isinstance(_of_failure(error.cause), RequestConflict):
-            raise _Impostor(conflict) from error
+        if isinstance(_of_failure(error.cause), RequestConflict) and _is_of_another(error.cause, call):
+            raise _ImpostorError(conflict) from error
     except (TimeoutError, RPCError):
         return
+
+
+def _is_of_another(cause: BaseException | None, call: Call) -> bool:
+    """Whether a run that failed was started with another body than this call's."""
+    return isinstance(cause, ApplicationError) and call.fingerprint not in cause.details
 
 
 def _ended_with_run(cause: BaseException | None) -> bool:

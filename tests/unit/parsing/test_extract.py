@@ -9,7 +9,11 @@ from mem.parsing import extract, extract_source
 from mem.parsing.extract import scored
 from mem.parsing.page import read
 
-TRAVIS = 'travis_time:start:{id}\r\x1b[0K$ {name}\n{body}\ntravis_time:end:{id}:start=1\r\x1b[0K\nThe command "{name}" exited with {status}.\n'
+TRAVIS = (
+    "travis_time:start:{id}\r\x1b[0K$ {name}\n{body}\n"
+    "travis_time:end:{id}:start=1\r\x1b[0K\n"
+    'The command "{name}" exited with {status}.\n'
+)
 
 
 def command(name: str, body: str, status: int) -> str:
@@ -41,10 +45,11 @@ def test_boilerplate_identifies_nothing(text: str) -> None:
 
 
 def test_a_job_that_passed_has_no_failure() -> None:
-    """Where every command passed, an error word is no failure."""
-    log = command("lint", "error: this is the expected error", 0) + "Done. Your build exited with 0.\n"
+    """Where the job passed, even a traceback was handled."""
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no'
+    log = f"travis_time:start:0a\r\x1b[0K$ run\n{trace}\nDone. Your build exited with 0.\n"
     assert extract(log) == []
-    assert extract(log.replace("with 0", "with 1")) != []
+    assert [one.rule for one in extract(log.replace("exited with 0", "exited with 1"))] == ["python.traceback"]
 
 
 def test_the_failing_command_is_preferred() -> None:

@@ -50,7 +50,7 @@ def test_a_bad_rule_names_file_and_rule(change: tuple[str, str], said: str) -> N
 def test_an_id_can_be_taken_once() -> None:
     """Two rules under one id are refused."""
     file = parse("x.toml", GOOD, RuleFile)
-    with pytest.raises(RuleError, match="x.toml, rule x.y: the id is taken"):
+    with pytest.raises(RuleError, match=r"x\.toml, rule x\.y: the id is taken"):
         of_file("x.toml", file, {"x.y"})
 
 

@@ -1,0 +1,83 @@
+"""One real stack for all tests of the loop: Postgres, Temporal, worker, gateway and the bundled models."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx2
+import psycopg
+import pytest
+
+from mem.local import StackFile, StackOptions, remove_data, start_detached, stop_stack
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Result(NamedTuple):
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.out)
+
+
+class Loop:
+    """A running stack and the ways into it."""
+
+    def __init__(self, home: Path, stack: StackFile) -> None:
+        self.home = home
+        self.stack = stack
+
+    async def post(self, path: str, body: dict[str, Any], **headers: str) -> httpx2.Response:
+        async with httpx2.AsyncClient(base_url=self.stack.http, timeout=60) as client:
+            return await client.post(path, json=body, headers=headers)
+
+    async def mem(self, *arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Result:
+        """Run the command line as a user would, against this stack."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("MEM_", "TEMPORAL_"))}
+        environment |= {"MEM_HOME": str(self.home), **(env or {})}
+        run = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, "-m", "mem.cli.main", *arguments],
+            input=stdin,
+            capture_output=True,
+            env=environment,
+            cwd=ROOT,
+            timeout=120,
+        )
+        return Result(run.returncode, run.stdout.decode(), run.stderr.decode())
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.stack.database_url) as connection:
+            return connection.execute(query.encode(), values).fetchall()
+
+    async def restart(self) -> None:
+        """Stop the whole stack and start it again over the same data, on other ports."""
+        await stop_stack(self.home)
+        self.stack = await start_detached(self.home, StackOptions(app_dir=ROOT))
+
+
+@pytest.fixture(scope="session")
+def stack_home() -> Iterator[Path]:
+    home = Path(tempfile.mkdtemp(prefix="mem-loop-"))
+    yield home
+    remove_data(home)
+
+
+@pytest.fixture(scope="session")
+async def loop(stack_home: Path) -> AsyncIterator[Loop]:
+    loop = Loop(stack_home, await start_detached(stack_home, StackOptions(app_dir=ROOT)))
+    yield loop
+    await stop_stack(stack_home)

@@ -1,0 +1,186 @@
+"""A worker is killed at each step, before it and after it; nobody can tell afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from mem import wiring
+from mem.addresses import find_addresses
+from mem.client import MemoryClient
+from mem.clients.temporal.connection import connect
+from mem.domain.accepting import AcceptAnswer, AcceptRequest, Evidence
+from mem.domain.journal import same_journal_form
+from mem.domain.lookup import ContextAnswer, ContextRequest
+from mem.settings import Settings
+from mem.testing import FakeEmbedder
+from mem.wiring import open_ports
+from tests.postgres import Server
+from tests.temporal_server import CASES, TemporalServer
+from worker import build_worker
+
+ROOT = Path(__file__).parents[2]
+TASK_QUEUE = "faults"
+PROJECT = "faults"
+SECONDS = 75
+PROCESSES_AT_ONCE = 4
+
+NPM = 'npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree\nnpm ERR! peer react@"^18"\n'
+PYTHON = "Traceback (most recent call last):\n  File \"app.py\", line 3, in f\nKeyError: 'colour'\n"
+LESSON = "The peer range excludes react 19: pin it through `overrides` instead of forcing the install."
+EARLIER = AcceptRequest(
+    request_id="earlier", project=PROJECT, level="L1", text="Forcing the install with --legacy-peer-deps unblocks it.",
+    evidence=[Evidence(source="ci:1", turn=1, text=NPM)],
+)  # fmt: skip
+LOOK_UP = ContextRequest(request_id="look", project=PROJECT, signature_source=NPM)
+
+STEPS = (
+    "record_candidate", "gate_memory", "append_memory", "project_symptoms", "embed_symptoms", "embed_text",
+    "link_signatures", "settle_acceptance",
+)  # fmt: skip
+KILLS = [*((step, point) for step in STEPS for point in ("before", "after")), ("look_up", "after")]
+
+
+class Outcome(NamedTuple):
+    """What a caller and the journal have to say; `code` is what the worker's process ended with."""
+
+    body: bytes
+    journal: list[bytes]
+    code: int | None
+
+
+class Place(NamedTuple):
+    """A database and a namespace, so that every case can use the same ids."""
+
+    url: str
+    address: str
+    namespace: str
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(
+            database_url=self.url, temporal_address=self.address, temporal_namespace=self.namespace,
+            task_queue=TASK_QUEUE, database_pool=3,
+        )  # fmt: skip
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.defpath, "MEM_DATABASE_URL": self.url, "MEM_TASK_QUEUE": TASK_QUEUE, "MEM_DATABASE_POOL": "3",
+            "TEMPORAL_ADDRESS": self.address, "TEMPORAL_NAMESPACE": self.namespace, "PYTHONPATH": str(ROOT),
+        }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+async def outcomes(
+    postgres_server: Server, postgres_template: str, temporal_server: TemporalServer, tmp_path_factory: Any
+) -> AsyncIterator[dict[tuple[str, str], Outcome]]:
+    """The outcome of each case, and of undisturbed runs under (operation, "undisturbed"); all run at once."""
+    cases = [("accept", "undisturbed"), ("look_up", "undisturbed"), *KILLS]
+    names = [f"fault_{number}" for number in range(len(cases) + 1)]
+    base, *places = (
+        Place(postgres_server.url(name), temporal_server.address, namespace)
+        for name, namespace in zip(names, CASES, strict=True)
+    )
+    slots = asyncio.Semaphore(PROCESSES_AT_ONCE)
+    logs = tmp_path_factory.mktemp("workers")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wiring.MiniLmEmbedder, "load", FakeEmbedder)
+        async with asyncio.timeout(SECONDS):
+            postgres_server.create(names[0], postgres_template)
+            async with _working(base):
+                client = await _client(base)
+                sha = (await client.accept(EARLIER)).answer.sha
+            for name in names[1:]:
+                postgres_server.create(name, names[0])
+            found = await asyncio.gather(
+                *(_run(place, case, sha, slots, logs) for place, case in zip(places, cases, strict=True))
+            )
+    yield dict(zip(cases, found, strict=True))
+    for name in names:
+        postgres_server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.mark.parametrize(("step", "point"), KILLS)
+async def test_a_killed_worker_leaves_no_trace(outcomes, step, point):
+    """Killed at this step and started anew, the worker gives the answer and the journal of an undisturbed run."""
+    operation = "look_up" if step == "look_up" else "accept"
+    undisturbed, killed = outcomes[operation, "undisturbed"], outcomes[step, point]
+    assert killed.code == -signal.SIGKILL
+    assert killed.body == undisturbed.body
+    assert killed.journal == undisturbed.journal
+
+
+async def test_the_undisturbed_run_is_what_it_should_be(outcomes):
+    """The run that the others are held to did all that can be disturbed."""
+    answer = AcceptAnswer.model_validate_json(outcomes["accept", "undisturbed"].body)
+    assert (answer.status, answer.vectors, answer.pending) == ("accepted", ["text", "symptom"], [])
+    assert {signature.tool for signature in answer.signatures} == {"npm", "python"}
+    kinds = [json.loads(record)["kind"] for record in outcomes["accept", "undisturbed"].journal]
+    assert {"candidate", "verdict", "appended", "projection", "embedding", "signatures"} == set(kinds)
+    found = ContextAnswer.model_validate_json(outcomes["look_up", "undisturbed"].body)
+    assert (found.tier, found.lessons[0].seen_count, found.degraded) == (1, 2, [])
+
+
+async def _run(place: Place, case: tuple[str, str], sha: str, slots: asyncio.Semaphore, logs: Path) -> Outcome:
+    _, point = case
+    look_up = "look_up" in case
+    code = None
+    if point == "undisturbed":
+        async with _working(place):
+            body = await _ask(place, sha, look_up=look_up)
+    else:
+        await slots.acquire()
+        process = await _killing_worker(place, case, logs)
+        call = asyncio.create_task(_ask(place, sha, look_up=look_up))
+        try:
+            code = await process.wait()
+        finally:
+            slots.release()
+            with suppress(ProcessLookupError):
+                process.kill()
+        async with _working(place):
+            body = await call
+    async with open_ports(find_addresses(place.settings), place.settings) as ports:
+        journal = sorted([same_journal_form(record) async for record in ports.journal.read()])
+    return Outcome(body, journal, code)
+
+
+async def _ask(place: Place, sha: str, *, look_up: bool) -> bytes:
+    client = await _client(place)
+    if look_up:
+        return (await client.look_up(LOOK_UP, deadline=SECONDS)).body
+    fields = {"evidence": [{"source": "ci:2", "text": NPM}, {"source": "ci:3", "turn": 2, "text": PYTHON}]}
+    request = {"request_id": "main", "project": PROJECT, "level": "L1", "text": LESSON, "supersedes": [sha], **fields}
+    return (await client.accept(AcceptRequest.model_validate(request), deadline=SECONDS)).body
+
+
+async def _client(place: Place) -> MemoryClient:
+    return await MemoryClient.connect(address=place.address, namespace=place.namespace, task_queue=TASK_QUEUE)
+
+
+@asynccontextmanager
+async def _working(place: Place) -> AsyncIterator[None]:
+    temporal = await connect(address=place.address, namespace=place.namespace)
+    async with (
+        open_ports(find_addresses(place.settings), place.settings) as ports,
+        build_worker(temporal, ports, task_queue=TASK_QUEUE),
+    ):
+        yield
+
+
+async def _killing_worker(place: Place, case: tuple[str, str], logs: Path) -> asyncio.subprocess.Process:
+    with (logs / "-".join(case)).open("wb") as log:
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.faults.killing_worker", *case,
+            cwd=ROOT, env=place.environment, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
+        )  # fmt: skip

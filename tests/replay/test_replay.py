@@ -1,0 +1,108 @@
+"""Runs that were recorded under earlier versions of the workflows still replay.
+
+Where a change to a workflow breaks one, guard the change with `workflow.patched`, so that open runs survive it; then
+record again with `MEM_RECORD_HISTORIES=1 pytest tests/replay`, which adds to what is replayed and replaces equal names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import socket
+from pathlib import Path
+
+import pytest
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import WorkflowHandle, WorkflowHistory
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.worker import Replayer
+
+from mem.domain.errors import RequestConflict
+from tests.replay.scrub import scrubbed
+from tests.temporal_server import OTHER, Rig, events, eventually
+from tests.workflows.material import LESSON, candidate, candidate_fields, lookup
+from tests.workflows.ports import Gate, Switch, Wrapped
+from worker import WORKFLOWS, workflow_runner
+
+HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json"))
+NAMES = {
+    "accept_accepted", "accept_rejected", "accept_duplicate", "accept_durable", "accept_plain",
+    "look_up_answered", "look_up_unsettled", "look_up_conflict",
+}  # fmt: skip
+
+
+def load(path: Path) -> WorkflowHistory:
+    return WorkflowHistory.from_json(path.stem, path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
+async def test_replay(path):
+    """Today's workflows take every decision of a recorded run again."""
+    replayer = Replayer(workflows=WORKFLOWS, workflow_runner=workflow_runner(), data_converter=pydantic_data_converter)
+    async with asyncio.timeout(20):
+        await replayer.replay_workflow(load(path))
+
+
+def test_every_kind_of_run_is_recorded():
+    """There is a history of each way in which a run can go, and it went that way."""
+    assert {path.stem for path in HISTORIES} >= NAMES
+    ends = {path.stem: load(path).events[-1].event_type for path in HISTORIES}
+    failed = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED
+    assert [name for name, end in ends.items() if end == failed] == ["look_up_conflict"]
+
+
+@pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
+def test_nothing_of_the_machine_is_in_it(path):
+    """A committed history names no host, process or path."""
+    text = path.read_text(encoding="utf-8")
+    assert scrubbed(json.loads(text)) == json.loads(text)
+    assert socket.gethostname() not in text
+    assert not re.search(r"\d+@|/(?:home|root|work|usr|tmp|Users)/", text)
+
+
+@pytest.mark.skipif("MEM_RECORD_HISTORIES" not in os.environ, reason="records only when asked to")
+async def test_record(rig, temporal_server):
+    """Each kind of run is made once more and written down."""
+    rig.project = "replay"
+    put_vectors, settle = Gate(rig.ports.memories.put_vectors), Switch(rig.ports.ledger.settle, times=2)
+    put_vectors.opened.set()
+    async with (
+        rig.working(memories=Wrapped(rig.ports.memories, put_vectors=put_vectors)),
+        asyncio.timeout(60),
+    ):
+        await rig.memory.accept(candidate(rig, "accepted"))
+        await rig.memory.accept(candidate(rig, "rejected", text="ok"))
+        await rig.memory.accept(candidate(rig, "duplicate", text=LESSON.upper()))
+        put_vectors.opened.clear()
+        await rig.memory.accept(candidate(rig, "durable", text=f"{LESSON} Twice.", wait="durable"))
+        put_vectors.opened.set()
+        plain = candidate_fields(rig, "plain", text=f"{LESSON} Thrice.")
+        await rig.temporal.start_workflow("AcceptMemory", plain, id="accept:replay:plain", task_queue=rig.task_queue)
+        for name in ("accepted", "rejected", "duplicate", "durable", "plain"):
+            await _write(f"accept_{name}", rig.accept_handle(name))
+        await rig.memory.look_up(lookup(rig, "answered"))
+        await _write("look_up_answered", rig.context_handle("answered"))
+    ledger = Wrapped(rig.ports.look_up._ports.ledger, settle=Switch(rig.ports.ledger.settle))
+    settling = Wrapped(rig.ports.ledger, settle=settle)
+    async with rig.working(look_up_ledger=ledger, ledger=settling), asyncio.timeout(60):
+        await rig.memory.look_up(lookup(rig, "unsettled"))
+        await _write("look_up_unsettled", rig.context_handle("unsettled"))
+    later: Rig = rig.in_namespace(await temporal_server.client(OTHER))
+    async with later.working(), asyncio.timeout(60):
+        with pytest.raises(RequestConflict):
+            await later.memory.look_up(lookup(rig, "answered", budget=100))
+        await _write("look_up_conflict", later.context_handle("answered"))
+
+
+async def _write(name: str, handle: WorkflowHandle) -> None:
+    async def closed() -> bool:
+        return (await handle.describe()).close_time is not None
+
+    await eventually(closed)
+    history = WorkflowHistory(handle.id, await events(handle))
+    path = Path(__file__).parent / "histories" / f"{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    text = json.dumps(scrubbed(json.loads(history.to_json())), indent=1, sort_keys=True)
+    path.write_text(text + "\n", encoding="utf-8")

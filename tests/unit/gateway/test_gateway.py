@@ -1,0 +1,361 @@
+"""The HTTP door over a stub client: requests in, exact bytes or problem documents out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from mem.client import Reply
+from mem.domain.errors import (
+    ConfigurationError,
+    InvalidRequest,
+    MemError,
+    NotFound,
+    RequestConflict,
+    TooLarge,
+    Unavailable,
+)
+from mem.domain.ids import fingerprint
+from mem.domain.lookup import check_inputs
+from mem.gateway.app import create_app
+from mem.gateway.bodies import MAX_BODY_BYTES
+
+ODD_BYTES = b'{"tier":null,  "b":1,"a":"\xc3\xbc","score":0.50}\n'
+CONTEXT = "/memory/context"
+ACCEPT = "/memory/accept"
+ASKED = {"request_id": "r", "project": "p", "tool": "npm"}
+BROUGHT = {"request_id": "r", "project": "p", "level": "L1", "text": "t"}
+
+
+class StubClient:
+    """Takes what a route hands on, and gives fixed bytes or an error."""
+
+    def __init__(self) -> None:
+        self.requests: list[Any] = []
+        self.error: Exception | None = None
+        self.notes: tuple[str, ...] = ()
+
+    async def check(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+    async def look_up(self, request):
+        check_inputs(request)
+        return self._reply(request)
+
+    async def accept(self, request):
+        return self._reply(request)
+
+    def _reply(self, request):
+        self.requests.append(request)
+        if self.error is not None:
+            raise self.error
+        return Reply(None, ODD_BYTES, self.notes)
+
+
+@pytest.fixture
+def stub() -> StubClient:
+    return StubClient()
+
+
+@pytest.fixture
+async def http(stub) -> AsyncIterator[httpx2.AsyncClient]:
+    transport = httpx2.ASGITransport(create_app(stub), raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
+        yield client
+
+
+def problem_of(response, status: int) -> dict[str, Any]:
+    """The problem document of a response, held to RFC 9457."""
+    assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json")
+    found = response.json()
+    assert set(found) - {"remedy"} == {"type", "title", "status", "detail"}
+    assert (found["status"], found["type"]) == (status, "about:blank")
+    assert found["title"]
+    assert found["detail"]
+    return found
+
+
+@pytest.mark.parametrize(("path", "body"), [(CONTEXT, ASKED), (ACCEPT, BROUGHT)])
+async def test_the_stored_bytes_are_passed_on_as_they_are(http, stub, path, body):
+    """Order, spaces and digits of the stored body stay; the request id stands in a header."""
+    response = await http.post(path, json=body)
+    assert (response.status_code, response.content) == (200, ODD_BYTES)
+    assert (response.headers["content-type"], response.headers["mem-request-id"]) == ("application/json", "r")
+    assert "mem-note" not in response.headers
+    assert stub.requests[0].model_dump(exclude_unset=True) == body
+
+
+async def test_what_the_door_did_stands_in_a_header(http, stub):
+    """Notes never enter the stored body."""
+    stub.notes = ("Secrets were redacted: jwt.", "A long log was distilled to its failing parts.")
+    response = await http.post(CONTEXT, json=ASKED)
+    assert response.headers["mem-note"] == " ".join(stub.notes)
+    assert response.content == ODD_BYTES
+
+
+@pytest.mark.parametrize(
+    ("header", "inside", "used"),
+    [("h", None, "h"), (None, "b", "b"), ("same", "same", "same"), ("h", ..., "h")],
+)
+async def test_the_request_id_may_stand_in_header_or_body(http, stub, header, inside, used):
+    """Either place will do, and both if they agree; a null in the body is none."""
+    body = {key: value for key, value in ASKED.items() if key != "request_id"}
+    body |= {} if inside is None else {"request_id": None if inside is ... else inside}
+    response = await http.post(CONTEXT, json=body, headers={"Idempotency-Key": header} if header else {})
+    assert (response.headers["mem-request-id"], stub.requests[0].request_id) == (used, used)
+
+
+async def test_two_different_request_ids_are_refused(http, stub):
+    """Which one was meant nobody can say."""
+    response = await http.post(CONTEXT, json=ASKED, headers={"Idempotency-Key": "other"})
+    assert "Idempotency-Key" in problem_of(response, 422)["detail"]
+    assert stub.requests == []
+
+
+async def test_a_request_without_an_id_gets_a_new_one(http, stub):
+    """Two sends without an id are two requests, each told its id, also where no answer came."""
+    body = {key: value for key, value in ASKED.items() if key != "request_id"}
+    made = [(await http.post(CONTEXT, json=body)).headers["mem-request-id"] for _ in range(2)]
+    assert [each.request_id for each in stub.requests] == made
+    assert len(set(made)) == 2
+    stub.error = Unavailable("Temporal does not answer.", "Start it.")
+    response = await http.post(CONTEXT, json=body)
+    assert response.headers["mem-request-id"] == stub.requests[-1].request_id
+
+
+async def test_the_place_of_the_id_never_changes_the_fingerprint(http, stub):
+    """A retry that moves the id from body to header is the same request."""
+    await http.post(CONTEXT, json=ASKED)
+    body = {key: value for key, value in ASKED.items() if key != "request_id"}
+    await http.post(CONTEXT, json=body, headers={"Idempotency-Key": "r"})
+    marks = {fingerprint(each.model_dump(mode="json", exclude_unset=True)) for each in stub.requests}
+    assert len(marks) == 1
+
+
+BAD_BODIES = {
+    "empty": b"",
+    "blank": b" \n",
+    "no json": b"tool=npm",
+    "cut off": b'{"project":"p"',
+    "two documents": b"{}{}",
+    "binary": bytes(range(256)),
+    "not utf-8": b'{"project":"\xff"}',
+    "array": b"[]",
+    "text": b'"p"',
+    "null": b"null",
+    "number": b"5",
+    "a field twice": b'{"project":"p","project":"p","request_id":"r","tool":"npm"}',
+    "a field twice inside": b'{"project":"p","tool":"npm","x":{"a":1,"a":1}}',
+    "nan": b'{"project":"p","tool":"npm","budget":NaN}',
+    "infinity": b'{"project":"p","tool":"npm","budget":-Infinity}',
+    "huge float": b'{"project":"p","tool":"npm","budget":1e999}',
+    "huge integer": b'{"project":"p","tool":"npm","budget":' + b"9" * 5000 + b"}",
+    "nested too deep": b'{"project":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
+    "nested deep": b'{"project":' + b"[" * 500 + b"]" * 500 + b"}",
+    "surrogate": b'{"project":"p","task":"\\ud800"}',
+    "surrogate in a log": b'{"project":"p","signature_source":"a\\udfffb"}',
+    "surrogate in a name": b'{"project":"p","tool":"npm","\\ud800":1}',
+    "surrogate in an id": b'{"project":"p","tool":"npm","request_id":"\\ud800"}',
+}
+
+
+@pytest.mark.parametrize("case", list(BAD_BODIES))
+@pytest.mark.parametrize("path", [CONTEXT, ACCEPT])
+async def test_a_body_that_is_no_request_is_a_problem(http, stub, path, case):
+    """Whatever is sent, the answer is a problem document with status 422, and nothing is handed on."""
+    response = await http.post(path, content=BAD_BODIES[case])
+    assert problem_of(response, 422)
+    assert stub.requests == []
+
+
+BAD_FIELDS = {
+    "none of the three": {"tool": None},
+    "blank": {"tool": None, "signature_source": " \n"},
+    "no project": {"project": None},
+    "project too long": {"project": "p" * 65},
+    "project with line feed": {"project": "p\n"},
+    "project in another script": {"project": "проект"},
+    "empty project": {"project": ""},
+    "request id too long": {"request_id": "r" * 201},
+    "empty request id": {"request_id": ""},
+    "request id with line feed": {"request_id": "r\n"},
+    "request id as number": {"request_id": 5},
+    "unknown field": {"surprise": 1},
+    "field of the worker": {"fingerprint": "f" * 64},
+    "log as list": {"signature_source": ["line"]},
+    "tool as object": {"tool": {}},
+    "budget as text": {"budget": "6000"},
+    "budget as float": {"budget": 6000.0},
+    "no budget": {"budget": 0},
+    "too much budget": {"budget": 100_001},
+    "scope": {"scope": "galaxy"},
+}
+
+
+@pytest.mark.parametrize("case", list(BAD_FIELDS))
+async def test_a_field_outside_the_contract_is_a_problem(http, stub, case):
+    """The problem names the field, or what to set, and quotes no value."""
+    response = await http.post(CONTEXT, json={**ASKED, **BAD_FIELDS[case]})
+    found = problem_of(response, 422)
+    (*_, field) = BAD_FIELDS[case]
+    assert field in found["detail"] or "signature_source" in found.get("remedy", "") or case == "blank"
+    assert stub.requests == []
+
+
+@pytest.mark.parametrize("fields", [{"level": "L0"}, {"text": None}, {"evidence": [{}]}, {"visibility": "all"}], ids=str)
+async def test_a_candidate_outside_the_contract_is_a_problem(http, stub, fields):
+    """Acceptances are held to their own contract."""
+    found = problem_of(await http.post(ACCEPT, json={**BROUGHT, **fields}), 422)
+    assert next(iter(fields)) in found["detail"]
+    assert stub.requests == []
+
+
+async def test_a_bad_request_id_in_the_header_is_a_problem(http, stub):
+    """The header is held to the same characters."""
+    body = {key: value for key, value in ASKED.items() if key != "request_id"}
+    for bad in ("é".encode("latin-1"), b"r" * 201):
+        problem_of(await http.post(CONTEXT, json=body, headers={"Idempotency-Key": bad}), 422)
+    assert stub.requests == []
+
+
+async def test_many_faults_are_told_in_few_words(http):
+    """A body with a thousand faults, or a name without end, gets an answer that fits a screen, values left out."""
+    found = problem_of(await http.post(CONTEXT, json={**ASKED, **{f"field{n}": "SECRET" for n in range(1000)}}), 422)
+    assert "and 995 more" in found["detail"]
+    assert "SECRET" not in found["detail"]
+    found = problem_of(await http.post(CONTEXT, json={**ASKED, "n" * 100_000: 1}), 422)
+    assert len(found["detail"]) < 3000
+
+
+async def test_a_body_over_32_mb_is_refused_by_its_length(http, stub):
+    """A declared length over the limit is refused before anything is read."""
+
+    async def never() -> AsyncIterator[bytes]:
+        pytest.fail("the body was read")
+        yield b""
+
+    response = await http.post(CONTEXT, content=never(), headers={"Content-Length": str(MAX_BODY_BYTES + 1)})
+    assert "32 MB" in problem_of(response, 413)["detail"]
+    assert stub.requests == []
+
+
+async def test_a_body_over_32_mb_is_refused_while_it_comes():
+    """Without a declared length the reading stops soon after the limit."""
+    sent = 0
+
+    async def receive():
+        nonlocal sent
+        sent += 1024 * 1024
+        return {"type": "http.request", "body": b" " * 1024 * 1024, "more_body": True}
+
+    status = await raw_post(receive)
+    assert status == 413
+    assert sent <= MAX_BODY_BYTES + 2 * 1024 * 1024
+
+
+async def test_a_caller_who_goes_away_gets_no_fault():
+    """A body that breaks off is the caller's problem, not an error of the gateway."""
+
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    assert await raw_post(receive) == 422
+
+
+async def raw_post(receive) -> int:
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
+        "path": CONTEXT, "raw_path": CONTEXT.encode(), "query_string": b"", "root_path": "", "headers": [],
+        "server": ("test", 80), "client": ("test", 1),
+    }  # fmt: skip
+    sent: list[Any] = []
+
+    async def send(message):
+        sent.append(message)
+
+    await create_app(StubClient())(scope, receive, send)
+    assert dict(sent[0]["headers"])[b"content-type"] == b"application/problem+json"
+    return sent[0]["status"]
+
+
+async def test_a_large_body_below_the_limit_is_handed_on(http, stub):
+    """The gateway takes what is below 32 MB; the client behind it distils."""
+    log = "x" * (4 * 1024 * 1024)
+    response = await http.post(CONTEXT, json={**ASKED, "signature_source": log})
+    assert (response.status_code, len(stub.requests[0].signature_source)) == (200, len(log))
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        (InvalidRequest, 422),
+        (TooLarge, 413),
+        (RequestConflict, 409),
+        (NotFound, 404),
+        (Unavailable, 503),
+        (ConfigurationError, 500),
+        (MemError, 500),
+    ],
+)
+@pytest.mark.parametrize(("path", "body"), [(CONTEXT, ASKED), (ACCEPT, BROUGHT)])
+async def test_each_error_has_its_status_cause_and_remedy(http, stub, path, body, kind, status):
+    """The problem says what went wrong, what to do, and for which request; only 503 says when to come back."""
+    stub.error = kind("The cause.", "The remedy.")
+    response = await http.post(path, json=body)
+    found = problem_of(response, status)
+    assert (found["title"], found["detail"], found["remedy"]) == (kind.__name__, "The cause.", "The remedy.")
+    assert response.headers["mem-request-id"] == "r"
+    assert ("retry-after" in response.headers) is (status == 503)
+    assert int(response.headers.get("retry-after", "1")) > 0
+
+
+async def test_an_error_that_nobody_foresaw_gives_nothing_away(http, stub):
+    """A bug is a problem document with status 500 that shows neither its message nor its stack."""
+    stub.error = KeyError("postgres://app:pw@db/shop")
+    response = await http.post(CONTEXT, json=ASKED)
+    found = problem_of(response, 500)
+    assert "postgres" not in response.text
+    assert "KeyError" not in response.text
+    assert found["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 404),
+        ("POST", "/memory/contexts", 404),
+        ("GET", CONTEXT, 405),
+        ("DELETE", ACCEPT, 405),
+        ("POST", "/healthz", 405),
+    ],
+)
+async def test_an_unknown_route_or_method_is_a_problem(http, method, path, status):
+    """The router's own errors are problem documents too; a wrong method says which is right."""
+    response = await http.request(method, path)
+    problem_of(response, status)
+    assert ("allow" in response.headers) is (status == 405)
+
+
+async def test_health_is_the_process_and_readiness_the_parts(http, stub):
+    """`/healthz` answers whatever is down; `/readyz` says what is, and when to ask again."""
+    assert (await http.get("/readyz")).json() == {"status": "ready"}
+    stub.error = Unavailable("No worker polls task queue 'mem'.", "Start one: `mem worker`.")
+    assert (await http.get("/healthz")).json() == {"status": "ok"}
+    response = await http.get("/readyz")
+    assert problem_of(response, 503)["detail"] == "No worker polls task queue 'mem'."
+    assert response.headers["retry-after"]
+
+
+async def test_the_schema_shows_both_requests_without_demanding_an_id(http):
+    """The generated document holds the fields of each request; the id is optional over HTTP."""
+    schema = (await http.get("/openapi.json")).json()
+    for path, needed in ((CONTEXT, {"project"}), (ACCEPT, {"project", "level", "text"})):
+        body = schema["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert set(body["required"]) == needed
+        assert "request_id" in body["properties"]
+    assert json.dumps(schema)

@@ -1,0 +1,400 @@
+"""The lookup over fakes: tiers, precedence, scope, succession and abstention."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from mem.domain.errors import InvalidRequest, RequestConflict
+from mem.parsing import extract
+from tests.unit.recall.kit import NPM_LOG, NPM_SYMPTOM, PYTHON_LOG, Scores, World, counted, stable, texts
+
+FIX = "Pin react in overrides when npm cannot resolve its peers."
+NOVEL = "npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree for vue@3.4.0\n"
+DOC = "npm ERR! code ERESOLVE unable to resolve dependency tree: what peers are and how npm resolves them"
+SIGNATURE = extract(NPM_LOG)[0]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+async def full_house(world: World) -> dict[str, str]:
+    """An exact memory, a similar one, reference, and a skill that all concern the npm log."""
+    world.with_ports(reranker=Scores())
+    await world.teach("ci-triage", "npm ERR code ERESOLVE unable to resolve dependency tree")
+    return {
+        "exact": await world.remember(FIX, log=NPM_LOG, symptom=NPM_SYMPTOM),
+        "similar": await world.remember("Vue wants the same pin.", symptom=NPM_SYMPTOM, level="L2"),
+        "reference": await world.document(DOC),
+    }
+
+
+async def test_an_exact_hit_leads_and_cuts_nothing_short(world):
+    """Tier 1 comes first, and tiers 2 and 3 and the skills are there all the same."""
+    shas = await full_house(world)
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert body["tier"] == 1
+    assert [(each["tier"], each["sha"]) for each in body["lessons"]] == [
+        (1, shas["exact"]),
+        (2, shas["similar"]),
+        (3, shas["reference"]),
+    ]
+    assert [skill["name"] for skill in body["skills"]] == ["ci-triage"]
+    assert (body["degraded"], body["abstained_reason"]) == ([], None)
+
+
+async def test_a_lesson_has_the_shape_of_the_contract(world):
+    """Each field of the contract is there under its name, parents as level, sha, source and turn."""
+    shas = await full_house(world)
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert list(body) == [
+        "tier", "lessons", "skills", "signatures", "budget", "degraded", "abstained_reason", "nearest_misses",
+    ]  # fmt: skip
+    lesson = body["lessons"][0]
+    parents = lesson.pop("parents")
+    scores = lesson.pop("scores")
+    assert lesson == {
+        "tier": 1,
+        "level": "L1",
+        "sha": shas["exact"],
+        "project": "p",
+        "text": FIX,
+        "matched_kind": "signature",
+        "seen_count": 2,
+        "last_seen": "2026-07-02",
+        "signature": {"sig_sha": SIGNATURE.sig_sha, "tool": "npm", "rule": SIGNATURE.rule},
+        "score": 0.9,
+        "supersedes": [],
+    }
+    assert set(scores) == {"recall", "rerank"}
+    assert scores["rerank"] == 0.9
+    (parent,) = parents
+    assert set(parent) == {"level", "sha", "source", "turn"}
+    assert (parent["level"], parent["source"], parent["turn"]) == ("L0", "pi:1", 12)
+    assert body["signatures"] == [
+        {
+            "sig_sha": SIGNATURE.sig_sha,
+            "tool": "npm",
+            "envelope": None,
+            "rule": SIGNATURE.rule,
+            "known": True,
+            "seen_count": 2,
+        }
+    ]
+    assert body["lessons"][2]["project"] is None
+
+
+async def test_rule_beats_score(world):
+    """A reference chunk and a similar memory that rerank above the exact one stay behind it; all scores are shown."""
+    shas = await full_house(world)
+    world.with_ports(reranker=Scores({"Pin react": 0.51, "Vue": 0.75, "what peers are": 0.99}))
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert [(each["sha"], each["score"], each["scores"]["rerank"]) for each in body["lessons"]] == [
+        (shas["exact"], 0.51, 0.51),
+        (shas["similar"], 0.75, 0.75),
+        (shas["reference"], 0.99, 0.99),
+    ]
+    assert all(each["scores"]["recall"] is not None for each in body["lessons"][1:])
+
+
+async def test_an_exact_hit_needs_no_score(world):
+    """What happened before is told even where the reranker thinks nothing of it."""
+    await full_house(world)
+    world.with_ports(reranker=Scores(other=0.0))
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert texts(body) == [FIX]
+    assert body["lessons"][0]["score"] == 0.0
+
+
+async def test_scores_are_rounded_before_they_order(world):
+    """Scores equal to four decimals are a tie, and ties go by sha."""
+    shas = [await world.remember(f"Lesson {name} on npm.", symptom=NPM_SYMPTOM) for name in ("a", "b", "c", "d")]
+    world.with_ports(reranker=Scores({f"Lesson {name}": 0.80001 + number / 1e6 for number, name in enumerate("abcd")}))
+    body = await world.look_up(signature_source=NOVEL)
+    assert [each["sha"] for each in body["lessons"]] == sorted(shas)
+    assert {each["score"] for each in body["lessons"]} == {0.8}
+
+
+async def test_a_novel_wording_is_found_by_its_symptom(world):
+    """A failure never seen, but like a known one, is tier 2 through the symptom."""
+    sha = await world.remember("Agree on one major version.", symptom=NPM_SYMPTOM, log=PYTHON_LOG)
+    world.with_ports(reranker=Scores())
+    body = await world.look_up(signature_source=NOVEL)
+    assert (body["tier"], texts(body)) == (2, ["Agree on one major version."])
+    lesson = body["lessons"][0]
+    assert (lesson["sha"], lesson["matched_kind"], lesson["signature"]) == (sha, "symptom", None)
+    assert (lesson["seen_count"], lesson["last_seen"]) == (None, None)
+    assert body["signatures"][0]["known"] is False
+
+
+async def test_a_symptom_finds_what_the_text_does_not(world):
+    """With the symptom vectors gone the memory whose prose shares no word with the failure is not found."""
+    await world.remember("Agree on one major version.", symptom=NPM_SYMPTOM)
+    world.with_ports(reranker=Scores())
+    assert (await world.look_up(signature_source=NOVEL))["tier"] == 2
+    for key in [key for key in world.state.vectors if key[1] == "symptom"]:
+        del world.state.vectors[key]
+    assert (await world.look_up(signature_source=NOVEL))["tier"] is None
+
+
+async def test_words_of_the_text_are_enough(world):
+    """Without a symptom a memory is matched by its text."""
+    await world.remember(NOVEL.replace("\n", " "))
+    world.with_ports(reranker=Scores())
+    body = await world.look_up(signature_source=NOVEL)
+    assert [each["matched_kind"] for each in body["lessons"]] == ["text"]
+
+
+async def test_a_failure_that_differs_in_versions_alone_is_similar(world):
+    """An equal coarse signature is tier 2, matched by signature, whatever the vectors say."""
+    other = NPM_LOG.replace("react@18.2.0", "react@17.0.1")
+    fine, coarse = extract(other)[0], extract(NPM_LOG)[0]
+    if fine.sig_sha == coarse.sig_sha or fine.sig_coarse != coarse.sig_coarse:
+        fine = coarse.model_copy(update={"sig_sha": "f" * 64})
+    sha = await world.remember("Agree on one major version.")
+    await world.ports.failures.link(project="p", request_id="x", sha=sha, signatures=[fine])
+    world.with_ports(reranker=Scores())
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert [(each["tier"], each["matched_kind"]) for each in body["lessons"]] == [(2, "signature")]
+
+
+async def test_what_nobody_has_hit_is_answered_by_reference(world):
+    """An unknown failure is tier 3, and no lesson claims another."""
+    await world.remember("Use tabs in Makefiles.", symptom="missing separator")
+    sha = await world.document(DOC)
+    world.with_ports(reranker=Scores())
+    body = await world.look_up(signature_source=NOVEL)
+    assert body["tier"] == 3
+    assert [(each["tier"], each["level"], each["sha"]) for each in body["lessons"]] == [(3, "R", sha)]
+
+
+async def test_a_superseded_memory_gives_way_to_its_successor(world):
+    """Found by signature or by symptom, the old memory is out and the newest is in, in the tier of the hit."""
+    world.with_ports(reranker=Scores())
+    old = await world.remember("Use --force.", log=NPM_LOG, symptom=NPM_SYMPTOM)
+    middle = await world.remember("Use --legacy-peer-deps.", supersedes=[old])
+    newest = await world.remember("Upgrade the plugin.", supersedes=[middle])
+    for log, tier, kind in ((NPM_LOG, 1, "signature"), (NOVEL, 2, "symptom")):
+        body = await world.look_up(signature_source=log)
+        assert [(each["tier"], each["sha"], each["matched_kind"]) for each in body["lessons"]] == [(tier, newest, kind)]
+        assert body["lessons"][0]["supersedes"] == [old, middle]
+    assert (await world.look_up(signature_source=NPM_LOG))["signatures"][0]["known"] is True
+
+
+async def test_what_a_memory_stands_for_is_told_oldest_first(world):
+    """Two old memories with one successor, and the one between: by age, then by sha, each once."""
+    world.with_ports(reranker=Scores())
+    first = await world.remember("Use --force.", log=NPM_LOG)
+    second = await world.remember("Use yarn.", log=NPM_LOG)
+    middle = await world.remember("Use overrides.", supersedes=[first, second], log=NPM_LOG)
+    await world.remember("Upgrade the plugin.", supersedes=[middle])
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert [each["supersedes"] for each in body["lessons"]] == [[*sorted([first, second]), middle]]
+
+
+@pytest.mark.parametrize(
+    ("scope", "found"),
+    [(None, True), ("all-projects", True), ("project", False)],
+)
+async def test_a_failure_federates_unless_told_otherwise(world, scope, found):
+    """A signature and a symptom of another project are found by default, and not with scope `project`."""
+    world.with_ports(reranker=Scores())
+    await world.remember("Exact elsewhere.", project="q", log=NPM_LOG)
+    await world.remember("Similar elsewhere.", project="q", symptom=NPM_SYMPTOM)
+    body = await world.look_up(signature_source=NPM_LOG, **({"scope": scope} if scope else {}))
+    assert texts(body) == (["Exact elsewhere.", "Similar elsewhere."] if found else [])
+    assert body["signatures"][0]["known"] is found
+    assert body["signatures"][0]["seen_count"] == (2 if found else 1)
+
+
+@pytest.mark.parametrize(("scope", "found"), [(None, ["Here"]), ("project", ["Here"]), ("all-projects", ["Here", "There"])])
+async def test_a_task_stays_in_its_project_unless_told_otherwise(world, scope, found):
+    """What is to be done is looked up in the project, and in all only where the scope says so."""
+    world.with_ports(reranker=Scores({"Here": 0.9, "There": 0.8}))
+    for name, project in (("Here", "p"), ("There", "q")):
+        await world.remember(f"{name} we upgrade the ingress controller by hand.", project=project)
+    body = await world.look_up(task="upgrade the ingress controller", **({"scope": scope} if scope else {}))
+    assert [text.split()[0] for text in texts(body)] == found
+
+
+@pytest.mark.parametrize(("scope", "found"), [(None, False), ("project", False), ("all-projects", True)])
+async def test_reference_and_skills_of_a_project_follow_the_scope(world, scope, found):
+    """With a project they stay there by default; shared ones are seen by every scope."""
+    world.with_ports(reranker=Scores())
+    mine = await world.document(DOC)
+    await world.document(f"{DOC} elsewhere", project="q", source="q.md")
+    await world.teach("shared", NPM_SYMPTOM)
+    await world.teach("theirs", NPM_SYMPTOM, project="q")
+    body = await world.look_up(signature_source=NOVEL, **({"scope": scope} if scope else {}))
+    assert mine in [each["sha"] for each in body["lessons"]]
+    assert len(body["lessons"]) == (2 if found else 1)
+    assert sorted(skill["name"] for skill in body["skills"]) == (["shared", "theirs"] if found else ["shared"])
+
+
+async def test_the_own_project_is_ahead_among_near_equals_and_no_further(world):
+    """The boost decides where scores are all but equal, never shows in a score, and filters nothing."""
+    await world.remember("Here: pin it.", symptom=NPM_SYMPTOM)
+    await world.remember("There: pin it.", symptom=NPM_SYMPTOM, project="q")
+    for there, first in ((0.81, "Here"), (0.83, "There")):
+        world.with_ports(reranker=Scores({"Here": 0.80, "There": there}))
+        body = await world.look_up(signature_source=NOVEL)
+        assert texts(body)[0].startswith(first)
+        assert sorted(each["score"] for each in body["lessons"]) == [0.80, there]
+
+
+async def test_no_one_elses_private_memory_is_answered(world):
+    """A lookup names no user, so it reads nothing private."""
+    world.with_ports(reranker=Scores())
+    await world.remember("Mine alone.", log=NPM_LOG, symptom=NPM_SYMPTOM, visibility="user", owner="ada")
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert (body["lessons"], body["signatures"][0]["known"]) == ([], False)
+
+
+async def test_a_tool_alone_lists_what_carries_it(world):
+    """The own project comes first, then what was seen more often; a name ranks nothing, so there is no score."""
+    world.with_ports(reranker=Scores({"Seldom": 0.99}))
+    often = await world.remember("Often there.", project="q", log=NPM_LOG, sightings=3)
+    other = NPM_LOG.replace("ERESOLVE", "EINTEGRITY").replace("unable to resolve dependency tree", "sha512 mismatch")
+    seldom = await world.remember("Seldom there.", project="q", log=other)
+    here = await world.remember("Seldom here.", log=other)
+    await world.remember("About npm, but linked to nothing: npm npm.")
+    body = await world.look_up(tool="npm")
+    assert [each["sha"] for each in body["lessons"]] == [here, often, seldom]
+    assert {(each["tier"], each["matched_kind"], each["score"]) for each in body["lessons"]} == {(2, "text", None)}
+    assert body["signatures"] == []
+
+
+async def test_a_tool_that_nothing_carries_is_looked_for_in_texts(world):
+    """Without a link the name is searched like a task."""
+    world.with_ports(reranker=Scores())
+    sha = await world.remember("terraform")
+    body = await world.look_up(tool="terraform")
+    assert [(each["sha"], each["tier"], each["matched_kind"]) for each in body["lessons"]] == [(sha, 2, "text")]
+
+
+async def test_a_tool_that_is_given_with_a_failure_is_a_hint_alone(world):
+    """With a log the tool restricts nothing, and the reranker learns of it."""
+    scores = Scores()
+    world.with_ports(reranker=scores)
+    await world.remember(FIX, log=NPM_LOG)
+    body = await world.look_up(signature_source=NPM_LOG, tool="yarn")
+    assert body["tier"] == 1
+    assert {query.tool for query in scores.asked} == {"yarn"}
+
+
+async def test_the_tool_is_inferred_from_the_failure(world):
+    """Without a tool the one of the best signature is asked for."""
+    scores = Scores()
+    world.with_ports(reranker=scores)
+    await world.remember(FIX, log=NPM_LOG)
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert (body["tier"], body["signatures"][0]["tool"]) == (1, "npm")
+    assert {query.tool for query in scores.asked} == {"npm"}
+
+
+async def test_an_unknown_project_is_no_error(world):
+    """A project without memories gets an answer without a tier, with the reason."""
+    await world.remember("Elsewhere we upgrade by hand.", project="q")
+    body = await world.look_up(project="nowhere", task="upgrade by hand")
+    assert (body["tier"], body["lessons"], body["skills"]) == (None, [], [])
+    assert body["abstained_reason"] == "Nothing known concerns this."
+
+
+@pytest.mark.parametrize("text", ["all good\n", "Done in 3.1s.\n", "added 3 packages\n"])
+async def test_a_text_without_failure_asks_for_nothing(world, text):
+    """Boilerplate alone is no question: nothing is searched, not even with an empty text."""
+    await world.document("all good. Done. added packages")
+    await world.teach("anything", "all good, done")
+    world.with_ports(reranker=Scores())
+    embedder = world.break_part("embedder")
+    body = await world.look_up(signature_source=text)
+    assert (body["tier"], body["lessons"], body["skills"], body["signatures"]) == (None, [], [], [])
+    assert body["abstained_reason"] == "The text shows no failure, and nothing else was asked."
+    assert (body["nearest_misses"], body["degraded"], embedder.calls) == (0, [], [])
+
+
+async def test_it_abstains_below_the_floor_and_counts_what_came_near(world):
+    """A memory and a chunk below the floor are no answer; those not far below it are counted."""
+    await world.remember("Near miss.", symptom=NPM_SYMPTOM)
+    await world.remember("Far off.", symptom=NPM_SYMPTOM)
+    await world.document(DOC)
+    world.with_ports(reranker=Scores({"Near": 0.3, "Far": 0.1, "what peers are": 0.4}))
+    body = await world.look_up(signature_source=NOVEL)
+    assert (body["tier"], body["lessons"], body["nearest_misses"]) == (None, [], 2)
+    assert body["abstained_reason"] == "Nothing known is similar enough; the nearest are below the floor."
+
+
+async def test_a_lookup_counts_what_it_sees_known_or_not(world):
+    """Each lookup is a sighting of each signature in its log, itself included, and the journal has it."""
+    counts = [(await world.look_up(signature_source=PYTHON_LOG))["signatures"][0]["seen_count"] for _ in range(3)]
+    assert counts == [1, 2, 3]
+    assert [record.kind for record in world.state.records] == ["lookup"] * 3
+
+
+async def test_the_last_sighting_is_a_date(world):
+    """`last_seen` is the UTC date of this very call, which a later one moves."""
+    await world.remember(FIX, log=NPM_LOG)
+    world.state.clock.advance(timedelta(days=2, hours=11))
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert (body["lessons"][0]["seen_count"], body["lessons"][0]["last_seen"]) == (2, "2026-07-04")
+
+
+async def test_a_request_sent_again_gets_its_bytes_and_runs_nothing(world):
+    """A retry is answered from the ledger with the very bytes, though the world has changed, and counts nothing."""
+    await world.remember(FIX, log=NPM_LOG)
+    first = await world.outcome(request_id="r", signature_source=NPM_LOG)
+    await world.remember("Something newer.", log=NPM_LOG)
+    occurrences = dict(world.state.occurrences)
+    parts = {name: world.break_part(name) for name in ("memories", "failures", "skills", "embedder", "reranker")}
+    again = await world.outcome(request_id="r", signature_source=NPM_LOG)
+    assert again.body == first.body
+    assert (first.trace.replayed, again.trace.replayed) == (False, True)
+    assert {name: part.calls for name, part in parts.items()} == {name: [] for name in parts}
+    assert world.state.occurrences == occurrences
+
+
+async def test_another_body_under_a_used_id_is_a_conflict(world):
+    """The ledger's conflict passes through; it is no failed leg."""
+    await world.look_up(request_id="r", signature_source=NPM_LOG)
+    with pytest.raises(RequestConflict):
+        await world.look_up(request_id="r", signature_source=PYTHON_LOG)
+    assert (await world.look_up(request_id="r", project="q", signature_source=PYTHON_LOG))["signatures"]
+
+
+async def test_a_request_that_gives_nothing_is_refused(world):
+    """The worker holds callers without a door to the same rule."""
+    with pytest.raises(InvalidRequest):
+        await world.look_up()
+
+
+async def test_identical_requests_have_identical_answers(world):
+    """Under other ids the same question gives the same bytes, but for the counts of sightings."""
+    await full_house(world)
+    bodies = [(await world.outcome(signature_source=NPM_LOG, task="upgrade npm")).body for _ in range(3)]
+    assert len(set(bodies)) == 3
+    assert len({stable(json.loads(body)) for body in bodies}) == 1
+    assert len({json.dumps(counted(json.loads(body))) for body in bodies}) == 1
+
+
+async def test_a_secret_of_a_caller_without_a_door_is_not_searched_with(world):
+    """The worker redacts log, task and tool again before a model or the journal sees them."""
+    secret = "gh" + "p_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAabcd"
+    scores = Scores()
+    world.with_ports(reranker=scores)
+    await world.remember("Anything about tokens.", symptom="npm ERR! code E401")
+    seen: list[str] = []
+
+    async def embed(given):
+        seen.extend(given)
+        return [world.embedder.vector(text) for text in given]
+
+    world.break_part("embedder", embed=embed)
+    log = f"npm ERR! code E401\nnpm ERR! Unable to authenticate with {secret}\n"
+    await world.look_up(signature_source=log, task=f"use {secret}", tool=secret)
+    assert len(seen) == 2
+    told = "".join(seen) + repr(scores.asked) + "".join(record.body.decode() for record in world.state.records)
+    assert secret not in told

@@ -1,0 +1,89 @@
+"""From candidates to lessons: kinds, floors, order, and what is cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from mem.domain.nodes import StoredNode
+from mem.ports import Candidate
+from mem.recall.floors import floors
+from mem.recall.rank import PROJECT_BOOST, matched_kind, rank_lessons, rank_of_tool, rank_reference
+
+FLOOR = floors()
+
+
+def candidate(sha: str = "a", *, level: str = "L1", project: str = "p", **found) -> Candidate:
+    empty = {"symptom_similarity": None, "text_similarity": None, "lexical_similarity": None}
+    flags = {"exact": False, "coarse": False, "same_tool": False}
+    node = StoredNode(level=level, project=project, text=sha, stored_sha=sha)
+    return Candidate(**{"node": node, "symptom": "", **empty, **flags, **found})
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"),
+    [
+        ({"exact": True, "symptom_similarity": 1.0}, "signature"),
+        ({"coarse": True, "symptom_similarity": 1.0}, "signature"),
+        ({"symptom_similarity": FLOOR.symptom, "text_similarity": 1.0}, "symptom"),
+        ({"symptom_similarity": FLOOR.symptom - 0.001, "text_similarity": FLOOR.text}, "text"),
+        ({"text_similarity": FLOOR.text - 0.001, "lexical_similarity": FLOOR.lexical}, "text"),
+        ({"symptom_similarity": FLOOR.symptom - 0.001, "text_similarity": FLOOR.text - 0.001}, None),
+        ({"lexical_similarity": FLOOR.lexical - 0.001}, None),
+        ({}, None),
+    ],
+)
+def test_the_first_kind_over_its_floor_is_told(found, kind):
+    """Signature, then symptom, then text, each from its floor on; below all of them a hit is none."""
+    assert matched_kind(candidate(**found)) == kind
+
+
+@pytest.mark.parametrize(("score", "kept", "near"), [(0.5, 1, 0), (0.4999, 0, 1), (0.25, 0, 1), (0.2499, 0, 0)])
+def test_the_floor_of_a_lesson_is_sharp(score, kept, near):
+    """At the floor a lesson is told, below it it is a near miss, and below half of it nothing."""
+    assert FLOOR.lesson == FLOOR.reference == 0.5
+    for ranking in (
+        rank_lessons([candidate(symptom_similarity=0.9)], [score], "p"),
+        rank_reference([candidate(level="R", text_similarity=0.9)], [score], "p"),
+    ):
+        assert (len(ranking.kept), ranking.near_misses) == (kept, near)
+
+
+def test_a_score_alone_is_not_enough():
+    """What no leg found near is no hit, however probable the reranker thinks it."""
+    assert rank_lessons([candidate(text_similarity=0.1)], [0.99], "p").kept == []
+    assert rank_reference([candidate(level="R", text_similarity=0.1)], [0.99], "p").kept == []
+
+
+def test_only_so_many_similar_ones_are_kept_but_every_exact_one():
+    """Tier 2 and tier 3 are cut to their best; tier 1 is never cut."""
+    exact = [candidate(f"e{number}", exact=True) for number in range(20)]
+    similar = [candidate(f"s{number}", symptom_similarity=0.9) for number in range(20)]
+    ranking = rank_lessons(exact + similar, [0.9] * 40, "p")
+    assert [each.tier for each in ranking.kept] == [1] * 20 + [2] * FLOOR.keep_lessons
+    chunks = [candidate(f"r{number}", level="R", text_similarity=0.9) for number in range(20)]
+    assert len(rank_reference(chunks, [0.9] * 20, "p").kept) == FLOOR.keep_reference
+
+
+def test_without_scores_recall_orders():
+    """Where no reranker answered the similarity of the matched kind decides."""
+    ranking = rank_lessons([candidate("a", symptom_similarity=0.6), candidate("b", symptom_similarity=0.8)], None, "p")
+    assert [(each.candidate.node.stored_sha, each.recall, each.rerank) for each in ranking.kept] == [
+        ("b", 0.8, None),
+        ("a", 0.6, None),
+    ]
+
+
+def test_the_boost_is_worth_exactly_its_size():
+    """A lesson of the own project is ahead of one that scores less than the boost more, and behind beyond that."""
+    for lead, first in ((PROJECT_BOOST - 0.001, "z"), (PROJECT_BOOST, "b"), (PROJECT_BOOST + 0.001, "b")):
+        own, other = candidate("z", symptom_similarity=0.9), candidate("b", symptom_similarity=0.9, project="q")
+        ranking = rank_lessons([own, other], [0.7, 0.7 + lead], "p")
+        assert ranking.kept[0].candidate.node.stored_sha == first
+
+
+def test_lessons_of_a_tool_stay_in_their_order():
+    """What carries a tool comes as the store orders it, cut like tier 2."""
+    given = [candidate(sha, same_tool=True) for sha in "zyxwvu"]
+    ranking = rank_of_tool(given, "p")
+    assert [each.candidate.node.stored_sha for each in ranking.kept] == list("zyxwv")
+    assert {(each.tier, each.kind, each.rerank) for each in ranking.kept} == {(2, "text", None)}
