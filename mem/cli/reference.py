@@ -53,9 +53,12 @@ async def _add(documents: dict[str, str], project: str | None) -> dict[str, int]
             if not nodes:
                 say(f"{source}: holds no text")
                 continue
-            added[source] = await ports.memories.add_reference(nodes, source)
-            await ports.memories.put_vectors("text", {node.sha: node.text for node in nodes}, ports.embedder)
-            say(f"{source}: {added[source]} new of {len(nodes)} chunks")
+            texts = {node.sha: node.text for node in nodes}
+            # Adding again repeats the first answer; what is new to this call is what was not there before.
+            added[source] = len(texts) - len(await ports.memories.nodes(list(texts)))
+            await ports.memories.add_reference(nodes, source)
+            await ports.memories.put_vectors("text", texts, ports.embedder)
+            say(f"{source}: {added[source]} new of {len(texts)} chunks")
     return added
 
 

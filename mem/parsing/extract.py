@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mem.domain.signatures import Extraction, Signature
 from mem.parsing.blocks import candidates
 from mem.parsing.decode import decode
@@ -16,6 +18,15 @@ def extract(text: str, *, limit: int = 5) -> list[Signature]:
     """The failures in `text`, best first; [] where there is none."""
     page = read(text)
     return [signature(page, one, key) for one, key in ranked(page, limit)]
+
+
+def identifying(found: Sequence[Signature]) -> list[Signature]:
+    """Those of an extraction that may serve as exact keys, in their order.
+
+    Without a tool's grammar a key is no more than the masked wording of a line, which unrelated failures share; it is
+    trusted only where it is the best that the text has.
+    """
+    return [signature for rank, signature in enumerate(found) if rank == 0 or signature.tool != "generic"]
 
 
 def extract_source(source: str, data: bytes, *, limit: int = 5) -> Extraction:

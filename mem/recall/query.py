@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from mem.domain.lookup import LookUpInput, Scope
 from mem.domain.signatures import Signature
-from mem.parsing import extract, failure_lines
+from mem.parsing import extract, failure_lines, identifying
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 from mem.ports import Reach
@@ -64,7 +64,7 @@ def read_query(request: LookUpInput) -> Query:
     narrow = _reach(request.project, request.scope, federated_by_default=False)
     if source is not None and source.strip():
         safe = redact(strip_bidi_and_zero_width(source).text).text
-        signatures = extract(safe, limit=SIGNATURES)
+        signatures = identifying(extract(safe, limit=SIGNATURES))
         lines = failure_lines(safe, limit=FAILURE_LINES)
         # A failure may consist of frames alone, which are not quoted: then its masked message tells about it.
         told = lines or [signature.message for signature in signatures if signature.message.strip()]

@@ -11,7 +11,16 @@ from mem.cli.main import app
 from mem.cli.report import report
 from mem.client import Reply
 from mem.domain.errors import Unavailable
-from mem.domain.lookup import Budget, ContextAnswer, ContextRequest, Degradation, Lesson, Scores, SeenSignature, SkillHit
+from mem.domain.lookup import (
+    Budget,
+    ContextAnswer,
+    ContextRequest,
+    Degradation,
+    Lesson,
+    Scores,
+    SeenSignature,
+    SkillHit,
+)
 from mem.domain.nodes import Parent
 
 run = CliRunner().invoke
@@ -128,7 +137,7 @@ def test_the_log_may_come_from_standard_input(client):
         (["--task", ""], b"", "task: "),
         (["--file", "-"], b"", "- is empty."),
         (["--file", "-"], b"\n\n", "- is empty."),
-        (["--file", "-"], bytes(range(256)) * 40, "- is a binary file"),
+        (["--file", "-"], b"\x7fELF" + bytes(500), "- is a binary file"),
         (["--file", "nowhere.log"], b"", "nowhere.log cannot be read: No such file or directory."),
         (["--file", "."], b"", ". cannot be read: Is a directory."),
         (["--tool", "npm", "--project", "a b"], b"", "project: "),
@@ -156,7 +165,11 @@ def test_wrong_usage_is_told_before_anything_is_reached(monkeypatch):
     monkeypatch.setattr("mem.cli.context.connected", connected)
     assert run(app, ["lookup"]).exit_code == 2
     result = run(app, ["lookup", "--tool", "npm", "--request-id", "r"])
-    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "error: Temporal does not answer. Start it: `mem up`.\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (
+        1,
+        "",
+        "error: Temporal does not answer. Start it: `mem up`.\n",
+    )
 
 
 def test_a_report_tells_the_tiers_in_words():
@@ -186,7 +199,9 @@ def test_a_report_tells_where_a_lesson_comes_from():
 
 def test_a_report_tells_what_is_missing():
     """Skills, failures, failed legs and drops are there; what is absent is not mentioned."""
-    signature = SeenSignature(sig_sha="f" * 64, tool="npm", envelope=None, rule="npm.eresolve", known=True, seen_count=3)
+    signature = SeenSignature(
+        sig_sha="f" * 64, tool="npm", envelope=None, rule="npm.eresolve", known=True, seen_count=3
+    )
     told = report(
         answer(
             lesson(1),

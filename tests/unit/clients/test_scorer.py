@@ -54,7 +54,9 @@ def test_a_shared_signature_scores_more(flag):
 
 def test_a_clear_match_is_over_the_middle_and_a_clear_miss_is_below():
     """The scale is that of probabilities: the floors are set on it."""
-    clear = candidate("react-dom ERESOLVE", symptom="npm ERR! code ERESOLVE", symptom_similarity=0.9, text_similarity=0.6)
+    clear = candidate(
+        "react-dom ERESOLVE", symptom="npm ERR! code ERESOLVE", symptom_similarity=0.9, text_similarity=0.6
+    )
     assert probability(clear) > 0.9
     assert probability(candidate("rotate the certificates", symptom_similarity=0.1, text_similarity=0.1)) < 0.1
 

@@ -63,7 +63,9 @@ def test_a_chunk_is_told_apart_by_its_source_alone():
 
 def test_canonical_json_is_sorted_dense_and_in_utf8():
     """Keys are sorted at every depth, nothing is spaced, and letters stand as they are."""
-    assert canonical_json({"b": [1, {"d": None, "c": "ü"}], "a": True}) == '{"a":true,"b":[1,{"c":"ü","d":null}]}'.encode()
+    assert (
+        canonical_json({"b": [1, {"d": None, "c": "ü"}], "a": True}) == '{"a":true,"b":[1,{"c":"ü","d":null}]}'.encode()
+    )
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
@@ -83,7 +85,13 @@ def test_a_record_covers_its_place_and_chains_to_the_one_before():
     """The body holds number, time, kind, key and data; the sha covers the previous sha and the body."""
     entry = Entry(kind="verdict", key="k", data={"b": 1, "a": 2})
     body = record_body(entry, seq=7, time="2026-07-02T00:00:00Z")
-    assert json.loads(body) == {"seq": 7, "time": "2026-07-02T00:00:00Z", "kind": "verdict", "key": "k", "data": entry.data}
+    assert json.loads(body) == {
+        "seq": 7,
+        "time": "2026-07-02T00:00:00Z",
+        "kind": "verdict",
+        "key": "k",
+        "data": entry.data,
+    }
     previous = "f" * 64
     assert chain_sha(previous, body) == hashlib.sha256(previous.encode() + body).hexdigest()
     assert chain_sha("0" * 64, body) != chain_sha(previous, body)

@@ -161,7 +161,9 @@ def test_the_budget_is_6000_where_none_is_set():
     assert ContextRequest(request_id="r", project="p", tool="npm").budget == 6000
 
 
-@pytest.mark.parametrize("fields", [{}, {"tool": None}, {"signature_source": ""}, {"task": " ", "signature_source": "\n"}])
+@pytest.mark.parametrize(
+    "fields", [{}, {"tool": None}, {"signature_source": ""}, {"task": " ", "signature_source": "\n"}]
+)
 def test_a_lookup_must_give_something_to_look_up(fields):
     """None of the three inputs, or white space alone, is refused with what to set."""
     request = ContextRequest.model_validate({"request_id": "r", "project": "p", **fields})
@@ -176,7 +178,9 @@ def test_any_one_input_is_enough(fields):
     check_inputs(ContextRequest.model_validate({"request_id": "r", "project": "p", **fields}))
 
 
-@pytest.mark.parametrize("kind", [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, MemError)])
+@pytest.mark.parametrize(
+    "kind", [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, MemError)]
+)
 def test_an_error_says_cause_and_remedy(kind):
     """Every error of the tree carries both sentences and shows both."""
     error = kind("The disk is full.", "Free some space.")

@@ -207,7 +207,9 @@ async def test_a_field_outside_the_contract_is_a_problem(http, stub, case):
     assert stub.requests == []
 
 
-@pytest.mark.parametrize("fields", [{"level": "L0"}, {"text": None}, {"evidence": [{}]}, {"visibility": "all"}], ids=str)
+@pytest.mark.parametrize(
+    "fields", [{"level": "L0"}, {"text": None}, {"evidence": [{}]}, {"visibility": "all"}], ids=str
+)
 async def test_a_candidate_outside_the_contract_is_a_problem(http, stub, fields):
     """Acceptances are held to their own contract."""
     found = problem_of(await http.post(ACCEPT, json={**BROUGHT, **fields}), 422)

@@ -39,7 +39,9 @@ Traceback (most recent call last):
     import yaml
 ModuleNotFoundError: No module named 'yaml'
 """
-NPM_SYMPTOM = "npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree\nnpm ERR! Found: react@18.2.0"
+NPM_SYMPTOM = (
+    "npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree\nnpm ERR! Found: react@18.2.0"
+)
 
 
 class Scores:

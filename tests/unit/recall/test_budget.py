@@ -20,14 +20,18 @@ async def world() -> World:
     found = World()
     found.with_ports(
         tokens=TOKENS,
-        reranker=Reranked({"Exact": 0.2, "Similar b": 0.9, "Similar a": 0.8, "Similar c": 0.7, "Doc low": 0.6}, other=0.95),
+        reranker=Reranked(
+            {"Exact": 0.2, "Similar b": 0.9, "Similar a": 0.8, "Similar c": 0.7, "Doc low": 0.6}, other=0.95
+        ),
     )
     for name in ("one", "two"):
         await found.remember(f"Exact {name}: pin react.", log=NPM_LOG, symptom=NPM_SYMPTOM)
     for name in ("a", "b", "c"):
         await found.remember(f"Similar {name}: peers of ürgent “packages”.", symptom=NPM_SYMPTOM)
     for name in ("low", "high"):
-        await found.document(f"Doc {name}: npm ERR code ERESOLVE unable to resolve dependency tree", source=f"{name}.md")
+        await found.document(
+            f"Doc {name}: npm ERR code ERESOLVE unable to resolve dependency tree", source=f"{name}.md"
+        )
     for name in ("first", "second"):
         await found.teach(name, NPM_SYMPTOM)
     return found

@@ -18,7 +18,12 @@ from tests.unit.recall.kit import NPM_LOG, Scores, World, hang, texts
 from tests.unit.recall.test_look_up import DOC, FIX, full_house
 
 DOWN = Unavailable("The database at db:5432 does not answer.", "Check it.")
-FAULTS = {"timeout": hang, "unavailable": DOWN, "refused": ConnectionRefusedError("refused"), "bug": KeyError("x" * 999)}
+FAULTS = {
+    "timeout": hang,
+    "unavailable": DOWN,
+    "refused": ConnectionRefusedError("refused"),
+    "bug": KeyError("x" * 999),
+}
 REASONS = {
     "timeout": "timeout after 0.1 s",
     "unavailable": "The database at db:5432 does not answer. Check it.",
@@ -227,7 +232,9 @@ async def test_a_bug_costs_its_leg_alone_and_is_logged_with_its_stack(world):
     assert "_skills" in logged[0]["stack"]
 
 
-@pytest.mark.parametrize("scores", [[], [0.9] * 99, [float("nan")] * 2, [float("inf")] * 2], ids=["none", "many", "nan", "inf"])
+@pytest.mark.parametrize(
+    "scores", [[], [0.9] * 99, [float("nan")] * 2, [float("inf")] * 2], ids=["none", "many", "nan", "inf"]
+)
 async def test_a_reranker_that_answers_nonsense_has_failed(world, scores):
     """Too few or too many scores, or what is no number, is as good as no reranker."""
 
@@ -418,7 +425,9 @@ async def test_what_is_settled_names_request_reach_and_sightings(world):
 
     world.break_part("ledger", settle=settle)
     for scope, federated in ((None, True), ("project", False)):
-        outcome = await world.outcome(request_id=f"r-{scope}", signature_source=NPM_LOG, **({"scope": scope} if scope else {}))
+        outcome = await world.outcome(
+            request_id=f"r-{scope}", signature_source=NPM_LOG, **({"scope": scope} if scope else {})
+        )
         settlement = taken[-1]
         assert settlement.key == LedgerKey("context", "p", f"r-{scope}")
         assert settlement.fingerprint == outcome.fingerprint
@@ -432,7 +441,9 @@ async def test_the_trace_tells_the_story_of_an_answer(world):
     outcome = await world.outcome(signature_source=NPM_LOG, budget=40)
     body, trace = json.loads(outcome.body), outcome.trace
     assert trace.tier == body["tier"] == 1
-    assert [(each.tier, each.sha) for each in trace.lessons] == [(each["tier"], each["sha"]) for each in body["lessons"]]
+    assert [(each.tier, each.sha) for each in trace.lessons] == [
+        (each["tier"], each["sha"]) for each in body["lessons"]
+    ]
     assert {each.leg for each in trace.legs} >= {"ledger", "embedding", "signatures", "symptom", "text"}
     assert [each.note for each in trace.legs if each.leg == "skills"] == [str(DOWN)]
     assert trace.degraded == [f"skills: {DOWN}"]

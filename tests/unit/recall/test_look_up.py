@@ -211,7 +211,9 @@ async def test_a_failure_federates_unless_told_otherwise(world, scope, found):
     assert body["signatures"][0]["seen_count"] == (2 if found else 1)
 
 
-@pytest.mark.parametrize(("scope", "found"), [(None, ["Here"]), ("project", ["Here"]), ("all-projects", ["Here", "There"])])
+@pytest.mark.parametrize(
+    ("scope", "found"), [(None, ["Here"]), ("project", ["Here"]), ("all-projects", ["Here", "There"])]
+)
 async def test_a_task_stays_in_its_project_unless_told_otherwise(world, scope, found):
     """What is to be done is looked up in the project, and in all only where the scope says so."""
     world.with_ports(reranker=Scores({"Here": 0.9, "There": 0.8}))

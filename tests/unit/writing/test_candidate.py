@@ -63,7 +63,8 @@ async def test_what_hides_or_reorders_text_is_taken_out(journal):
 async def test_a_candidate_is_read_back_as_nodes(journal):
     """Evidence becomes L0 of the same owner with source and turn; what is named twice counts once."""
     request = asked(
-        evidence=[{"source": "ci", "turn": 3, "text": "it failed"}] * 2 + [{"source": "ci", "turn": 4, "text": "it failed"}],
+        evidence=[{"source": "ci", "turn": 3, "text": "it failed"}] * 2
+        + [{"source": "ci", "turn": 4, "text": "it failed"}],
         parents=["b" * 64, "a" * 64, "b" * 64],
         supersedes=["c" * 64, "c" * 64],
         user_id="ada",
@@ -90,7 +91,9 @@ async def test_a_candidate_sent_again_is_recorded_once(journal, state):
     assert [record.key for record in state.records] == [candidate_key(STEP)]
 
 
-@pytest.mark.parametrize("change", [{"text": "Pin vue."}, {"tool": "npm"}, {"tool": None}, {"visibility": "global"}], ids=str)
+@pytest.mark.parametrize(
+    "change", [{"text": "Pin vue."}, {"tool": "npm"}, {"tool": None}, {"visibility": "global"}], ids=str
+)
 async def test_another_body_under_a_used_id_is_a_conflict(journal, state, change):
     """A changed body is refused with both ways out, and leaves the first as it was."""
     await record_candidate(journal, asked())

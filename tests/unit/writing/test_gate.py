@@ -163,7 +163,9 @@ async def test_a_memory_cannot_supersede_itself(house):
     assert (verdict.rule, "itself" in verdict.reason) == ("bad-parents", True)
 
 
-@pytest.mark.parametrize("text", [LESSON, LESSON.upper(), f"  {LESSON}\n".replace(" ", "\t \n")], ids=["equal", "case", "space"])
+@pytest.mark.parametrize(
+    "text", [LESSON, LESSON.upper(), f"  {LESSON}\n".replace(" ", "\t \n")], ids=["equal", "case", "space"]
+)
 async def test_a_lesson_that_is_there_is_a_duplicate(house, text):
     """White space and case make no new lesson; the verdict names the one that stands."""
     standing = await house.hold(LESSON)

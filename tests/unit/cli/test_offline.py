@@ -1,0 +1,306 @@
+"""The commands on files and on the store: signature, log, reference, skill and symptoms."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from mem.cli.main import app
+from mem.domain.accepting import Projection
+from mem.domain.journal import Entry
+from mem.domain.nodes import Node
+from mem.ports import AppendPlan
+from mem.store.chain import Link
+from mem.store.export import export_lines
+from mem.testing import FakeEmbedder, FakeJournal, FakeMemories, FakeSkills, FakeState
+
+run = CliRunner().invoke
+FAILURE = """\
+Traceback (most recent call last):
+  File "/srv/app/main.py", line 3, in <module>
+    import yaml
+ModuleNotFoundError: No module named 'yaml'
+"""
+
+
+@pytest.fixture
+def state(monkeypatch) -> FakeState:
+    """The store of the commands, in memory."""
+    found = FakeState()
+    ports = SimpleNamespace(memories=FakeMemories(found), skills=FakeSkills(found), embedder=FakeEmbedder())
+
+    @asynccontextmanager
+    async def opened(*_):
+        yield ports
+
+    monkeypatch.setattr("mem.wiring.open_ports", opened)
+    monkeypatch.setattr("mem.wiring.open_store", opened)
+    monkeypatch.setattr("mem.addresses.find_addresses", lambda _: None)
+    return found
+
+
+def one_line(result, code: int) -> str:
+    """The one clear line of an error."""
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+# --- signature extract ---
+
+
+def test_signatures_are_told_one_object_an_input(tmp_path):
+    """JSON Lines, in the order of the inputs, lines counted from 1, with no object more."""
+    log, fine = tmp_path / "run.log", tmp_path / "fine.log"
+    log.write_text(f"starting\n{FAILURE}", encoding="utf-8")
+    fine.write_text("all good\n", encoding="utf-8")
+    result = run(app, ["signature", "extract", str(log), str(fine), "--format", "json"])
+    first, second = (json.loads(line) for line in result.stdout.splitlines())
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert (first["source"], first["bytes"], first["lines"]) == (str(log), len(log.read_bytes()), 5)
+    assert [(each["tool"], each["line_start"], each["line_end"]) for each in first["signatures"]] == [("python", 2, 5)]
+    assert second == {"source": str(fine), "bytes": 9, "lines": 1, "signatures": []}
+
+
+@pytest.mark.parametrize("data", [b"", b"all good\n", bytes(4000)], ids=["empty", "no failure", "binary"])
+def test_no_failure_is_no_failure_of_the_command(data):
+    """An empty, a boring or a binary input gives `[]` and exit code 0; for people it is said on stderr."""
+    result = run(app, ["signature", "extract", "-", "--format", "json"], input=data)
+    assert (result.exit_code, json.loads(result.stdout)["signatures"]) == (0, [])
+    told = run(app, ["signature", "extract", "-"], input=data)
+    assert (told.exit_code, told.stdout) == (0, "")
+    assert "no failure found" in told.stderr
+
+
+def test_signatures_for_people_name_place_and_message():
+    """One line for the key and its place, one for the message."""
+    result = run(app, ["signature", "extract", "-"], input=FAILURE)
+    assert "python" in result.stdout
+    assert "-:1-4" in result.stdout
+    assert "No module named 'yaml'" in result.stdout
+
+
+def test_a_missing_log_is_one_clear_line():
+    """The message names the file."""
+    assert "nowhere.log cannot be read" in one_line(run(app, ["signature", "extract", "nowhere.log"]), 2)
+
+
+# --- log verify FILE ---
+
+
+@pytest.fixture
+def export() -> list[str]:
+    """The lines of an export of four records."""
+    state = FakeState()
+    journal = FakeJournal(state)
+
+    async def make() -> list[str]:
+        for number in range(4):
+            await journal.record(Entry(kind="verdict", key=f"k{number}", data={"number": number}))
+        return [line.rstrip("\n") async for line in export_lines(links(), state.head())]
+
+    async def links():
+        for record in state.records:
+            yield Link(record.seq, record.sha, record.previous, record.body)
+
+    return asyncio.run(make())
+
+
+def verify(tmp_path, lines: list[str], *options: str, end: str = "\n"):
+    file = tmp_path / "journal.jsonl"
+    file.write_bytes(("\n".join(lines) + end).encode())
+    return run(app, ["log", "verify", str(file), *options])
+
+
+@pytest.mark.parametrize("end", ["\n", "", "\n\n"])
+def test_a_sound_export_is_confirmed(tmp_path, export, end):
+    """Length and head are told, as text and as one document."""
+    sha = json.loads(export[-1])["head"]["sha"]
+    result = verify(tmp_path, export, end=end)
+    assert (result.exit_code, result.stdout) == (0, f"4 records, head {sha}\n")
+    result = verify(tmp_path, export, "--format", "json", end=end)
+    assert json.loads(result.stdout) == {"head": {"count": 4, "sha": sha}}
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("case", ["changed", "missing", "repeated", "swapped", "re-spaced"])
+def test_a_record_that_was_touched_is_found(tmp_path, export, case, place):
+    """Each record, changed, missing, repeated, out of order or rewritten in other words, is told with exit code 1."""
+    other = (place + 1) % 4
+    match case:
+        case "changed":
+            export[place] = export[place].replace(f'"number":{place}', '"number":9')
+        case "missing":
+            del export[place]
+        case "repeated":
+            export.insert(place, export[place])
+        case "swapped":
+            export[place], export[other] = export[other], export[place]
+        case "re-spaced":
+            export[place] = export[place].replace('"number":', '"number": ')
+    assert one_line(verify(tmp_path, export), 1)
+
+
+@pytest.mark.parametrize("kept", range(5))
+def test_an_export_that_was_cut_off_is_found(tmp_path, export, kept):
+    """Without its head an export is not whole, be it that all records are there."""
+    assert "cut off" in one_line(verify(tmp_path, export[:kept]), 1)
+
+
+@pytest.mark.parametrize("kept", range(4))
+def test_a_head_that_does_not_fit_is_found(tmp_path, export, kept):
+    """Records cut off before the head are missed, since the head counts them."""
+    assert "missing" in one_line(verify(tmp_path, [*export[:kept], export[-1]]), 1)
+
+
+def test_the_head_of_another_time_must_be_in_the_chain(tmp_path, export):
+    """`--head` proves that the journal still holds what it held then."""
+    earlier = json.loads(export[1])["sha"]
+    assert verify(tmp_path, export, "--head", earlier).exit_code == 0
+    assert "f" * 64 in one_line(verify(tmp_path, export, "--head", "f" * 64), 1)
+
+
+@pytest.mark.parametrize("line", ["{}", "[]", "5", "not json", '{"head":{"count":4}}'])
+def test_a_file_that_is_no_export_is_told(tmp_path, line):
+    """Whatever stands in the file, the message is a line and the exit code 1."""
+    assert "Line 1" in one_line(verify(tmp_path, [line]), 1)
+
+
+def test_a_file_that_is_no_text_is_wrong_usage(tmp_path):
+    """Bytes that are no UTF-8 are no export."""
+    file = tmp_path / "journal.jsonl"
+    file.write_bytes(b"\xff\xfe\x00")
+    assert "not UTF-8" in one_line(run(app, ["log", "verify", str(file)]), 2)
+    assert "cannot be read" in one_line(run(app, ["log", "verify", str(tmp_path / "nowhere")]), 2)
+
+
+# --- reference add ---
+
+
+def test_a_folder_of_documents_is_added_once(tmp_path, state):
+    """Markdown files are added by heading, other files are not, and a second time adds nothing."""
+    (tmp_path / "a.md").write_text("# One\n\nfirst\n\n# Two\n\nsecond\n", encoding="utf-8")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "b.markdown").write_text("third\n", encoding="utf-8")
+    (tmp_path / "c.txt").write_text("no\n", encoding="utf-8")
+    (tmp_path / "empty.md").write_text("", encoding="utf-8")
+    counts = []
+    for _ in range(2):
+        result = run(app, ["reference", "add", str(tmp_path), "--format", "json"])
+        told = json.loads(result.stdout)
+        counts.append((result.exit_code, told["documents"], told["chunks"]))
+    assert counts == [(0, 2, 3), (0, 2, 0)]
+    assert "empty.md: holds no text" in result.stderr
+    assert {node.project for node in state.nodes.values()} == {"*"}
+    assert len(state.vectors) == 3
+
+
+def test_a_document_of_a_project_is_its_own(tmp_path, state):
+    """`--project` keeps a document from the others; what is no project is refused before anything is stored."""
+    file = tmp_path / "a.md"
+    file.write_text("text\n", encoding="utf-8")
+    assert run(app, ["reference", "add", str(file), "--project", "p"]).exit_code == 0
+    assert [node.project for node in state.nodes.values()] == ["p"]
+    for wrong in ("*", "a b", ""):
+        assert "is no project" in one_line(run(app, ["reference", "add", str(file), "--project", wrong]), 2)
+    assert len(state.nodes) == 1
+
+
+def test_documents_that_cannot_be_read_are_one_clear_line(tmp_path, state):
+    """A missing path, a folder without Markdown, and bytes that are no text each say so."""
+    assert "does not exist" in one_line(run(app, ["reference", "add", str(tmp_path / "nowhere")]), 2)
+    assert "holds no Markdown file" in one_line(run(app, ["reference", "add", str(tmp_path)]), 2)
+    (tmp_path / "a.md").write_bytes(b"\xff\xfe\x00")
+    assert "cannot be read" in one_line(run(app, ["reference", "add", str(tmp_path)]), 2)
+    assert not state.nodes
+
+
+# --- skill add ---
+
+
+def test_a_skill_is_stored_and_replaced(tmp_path, state):
+    """A new skill is stored, the same again is unchanged, and another text of its name replaces it."""
+    file = tmp_path / "SKILL.md"
+    told = []
+    for body in ("one", "one", "two"):
+        file.write_text(f"---\nname: ci-triage\ndescription: reads logs\n---\n{body}\n", encoding="utf-8")
+        told.append(json.loads(run(app, ["skill", "add", str(file), "--format", "json"]).stdout))
+    assert told == [{"name": "ci-triage", "changed": changed} for changed in (True, False, True)]
+    assert [held.skill.body for held in state.skills.values()] == ["two"]
+    assert run(app, ["skill", "add", str(file)]).stdout == "ci-triage: unchanged\n"
+
+
+def test_a_file_that_is_no_skill_is_one_clear_line(tmp_path, state):
+    """A missing file, bytes that are no text, YAML that is none, and a wrong project each say so."""
+    file = tmp_path / "SKILL.md"
+    assert "cannot be read" in one_line(run(app, ["skill", "add", str(file)]), 2)
+    for data, told in ((b"\xff", "not UTF-8"), (b"# no\n", "no front matter"), (b"---\nname: [\n---\n", "no YAML")):
+        file.write_bytes(data)
+        assert told in one_line(run(app, ["skill", "add", str(file)]), 2)
+    file.write_text("---\nname: n\ndescription: d\n---\n", encoding="utf-8")
+    assert "is no project" in one_line(run(app, ["skill", "add", str(file), "--project", "*"]), 2)
+    assert not state.skills
+
+
+# --- symptoms show ---
+
+
+@pytest.fixture
+def shas(state) -> dict[str, str]:
+    """A memory with symptoms, one without, and a chunk of reference."""
+
+    async def make() -> dict[str, str]:
+        memories, found = FakeMemories(state), {}
+        for name, symptom in (("with", "first line\nsecond line"), ("without", "")):
+            node = Node(level="L1", project="p", text=f"memory {name}")
+            await memories.append(AppendPlan(f"appended:{name}", node, (), (), ()))
+            await memories.put_projection(node.sha, Projection(text=symptom, model_id="m", prompt_sha="s" * 64))
+            found[name] = node.sha
+        chunk = Node(level="R", project="*", text="chunk", source="d.md")
+        await memories.add_reference([chunk], "d.md")
+        return found | {"reference": chunk.sha}
+
+    return asyncio.run(make())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lines", "model"),
+    [
+        ("with", "first line\nsecond line", ["first line", "second line"], "m"),
+        ("without", None, [], "m"),
+        ("reference", None, [], None),
+    ],
+)
+def test_the_symptoms_of_a_memory_are_shown_by_prefix(shas, name, text, lines, model):
+    """An unambiguous prefix will do; an empty projection is null, and no projection has no model."""
+    result = run(app, ["symptoms", "show", shas[name][:12], "--format", "json"])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == {
+        "sha": shas[name],
+        "text": text,
+        "model_id": model,
+        "prompt_sha": "s" * 64 if model else None,
+        "lines": lines,
+    }
+
+
+def test_symptoms_for_people_tell_empty_from_none(shas):
+    """That a memory explains no failure is another thing than that it has no projection."""
+    shown = {name: run(app, ["symptoms", "show", sha]).stdout for name, sha in shas.items()}
+    assert shown["with"] == f"{shas['with']}\nby m, prompt ssssssssssss\n  first line\n  second line\n"
+    assert "explains no failure" in shown["without"]
+    assert "no projection was made" in shown["reference"]
+
+
+def test_a_sha_that_names_none_or_several_is_one_clear_line(shas, state):
+    """An unknown prefix and an ambiguous one fail, and what is no sha is wrong usage."""
+    assert "No node begins with" in one_line(run(app, ["symptoms", "show", "0000beef0000"]), 1)
+    assert "is no sha" in one_line(run(app, ["symptoms", "show", "latest"]), 2)
+    state.nodes["abcd" + "0" * 60] = state.nodes["abcd" + "1" * 60] = Node(level="L1", project="p", text="t")
+    assert "Several nodes begin with abcd" in one_line(run(app, ["symptoms", "show", "abcd"]), 1)
