@@ -38,7 +38,9 @@ async def serve(settings: Settings) -> None:
 
 def main() -> None:
     """Run the gateway; one clear line where it cannot start."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.basicConfig(
+        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s"
+    )
     logging.getLogger("mem").setLevel(logging.INFO)
     try:
         asyncio.run(serve(Settings()))

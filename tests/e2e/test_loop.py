@@ -19,7 +19,8 @@ CALLERS = 50
 RESOLVER = """\
 {stamp}$ pip install -r requirements.txt
 {stamp}Processing {folder}/wheels/gridlib-3.1.0-py3-none-any.whl
-{stamp}ERROR: Cannot install gridlib==3.1.0 and chartkit==1.4.0 because these package versions have conflicting dependencies.
+{stamp}ERROR: Cannot install gridlib==3.1.0 and chartkit==1.4.0 because these package versions have conflicting \
+dependencies.
 {stamp}
 {stamp}The conflict is caused by:
 {stamp}    gridlib 3.1.0 depends on corelib>=2
@@ -86,7 +87,7 @@ async def test_50_identical_calls_end_in_one_workflow_one_occurrence_and_one_bod
 
 
 async def test_bytes_outlive_a_restart_and_the_deletion_of_the_workflow(loop: Loop, accepted: dict[str, Any]) -> None:
-    """The stored bytes come back, and another body conflicts: closed, after a restart, and with the workflow deleted."""
+    """The stored bytes come back, and another body conflicts: closed, after a restart, and once deleted."""
     body = {"request_id": "kept", "project": "keeper", "signature_source": other_rendering()}
     other = {**body, "task": "something else"}
     first = await loop.post("/memory/context", body)

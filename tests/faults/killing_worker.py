@@ -1,17 +1,19 @@
 """The real worker, but for its embedder, in a process that kills itself at a chosen step.
 
-    python -m tests.faults.killing_worker ACTIVITY before|after
-
-`before` is before the step has had any effect; `after` when it has had all of it, and nobody was told.
+Each line on stdin asks for one, as JSON: `step`, `point`, `environment` and `log`. `point` is `before` the step has had
+any effect, or `after` it has had all of it, and nobody was told. It is forked from this process, which has everything
+imported, so that many cost little. A line on stdout tells how each ended: `step`, `point` and `code`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import select
 import signal
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
@@ -20,6 +22,8 @@ from mem import wiring
 from mem.settings import Settings
 from mem.testing import FakeEmbedder
 from worker import serve
+
+POLL_SECONDS = 0.05
 
 
 class Killing(Interceptor):
@@ -49,6 +53,50 @@ class _Inbound(ActivityInboundInterceptor):
         return result
 
 
-if __name__ == "__main__":
+class Order(NamedTuple):
+    """One worker to be started."""
+
+    step: str
+    point: str
+    environment: dict[str, str]
+    log: str
+
+
+def main() -> None:
+    """Start what is asked for and tell how it ended, until stdin is closed and all have ended."""
     wiring.MiniLmEmbedder.load = FakeEmbedder  # type: ignore[method-assign, assignment]
-    asyncio.run(serve(Settings(), [Killing(*sys.argv[1:])]))
+    running: dict[int, Order] = {}
+    pending = b""
+    reading = True
+    while reading or running:
+        if reading and select.select([0], [], [], POLL_SECONDS)[0]:
+            read = os.read(0, 65_536)
+            reading = bool(read)
+            *lines, pending = (pending + read).split(b"\n")
+            for line in lines:
+                order = Order(**json.loads(line))
+                running[_fork(order)] = order
+        for pid in list(running):
+            ended, status = os.waitpid(pid, os.WNOHANG if reading else 0)
+            if ended:
+                order = running.pop(pid)
+                told = {"step": order.step, "point": order.point, "code": os.waitstatus_to_exitcode(status)}
+                sys.stdout.write(json.dumps(told) + "\n")
+                sys.stdout.flush()
+
+
+def _fork(order: Order) -> int:
+    pid = os.fork()
+    if pid == 0:
+        log = os.open(order.log, os.O_WRONLY | os.O_CREAT)
+        for number in (1, 2):
+            os.dup2(log, number)
+        os.environ.clear()
+        os.environ.update(order.environment)
+        asyncio.run(serve(Settings(), [Killing(order.step, order.point)]))
+        os._exit(0)
+    return pid
+
+
+if __name__ == "__main__":
+    main()

@@ -32,7 +32,6 @@ ROOT = Path(__file__).parents[2]
 TASK_QUEUE = "faults"
 PROJECT = "faults"
 SECONDS = 75
-PROCESSES_AT_ONCE = 4
 
 NPM = 'npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree\nnpm ERR! peer react@"^18"\n'
 PYTHON = "Traceback (most recent call last):\n  File \"app.py\", line 3, in f\nKeyError: 'colour'\n"
@@ -48,6 +47,55 @@ STEPS = (
     "link_signatures", "settle_acceptance",
 )  # fmt: skip
 KILLS = [*((step, point) for step in STEPS for point in ("before", "after")), ("look_up", "after")]
+
+
+class KillingWorkers:
+    """The process that starts the workers that kill themselves."""
+
+    def __init__(self, process: asyncio.subprocess.Process, logs: Path) -> None:
+        self._process = process
+        self._logs = logs
+        self._codes: dict[tuple[str, str], asyncio.Future[int]] = {}
+
+    def start(self, place: Place, case: tuple[str, str]) -> asyncio.Future[int]:
+        """Start one; what its process ends with."""
+        step, point = case
+        log = str(self._logs / f"{step}-{point}")
+        order = {"step": step, "point": point, "environment": place.environment, "log": log}
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(order).encode() + b"\n")
+        return self._code(case)
+
+    async def ended(self, case: tuple[str, str]) -> None:
+        """Return when a worker that is about to be started has ended."""
+        await asyncio.shield(self._code(case))
+
+    def _code(self, case: tuple[str, str]) -> asyncio.Future[int]:
+        return self._codes.setdefault(case, asyncio.get_running_loop().create_future())
+
+    async def listen(self) -> None:
+        """Hear how each ended."""
+        assert self._process.stdout is not None
+        async for line in self._process.stdout:
+            told = json.loads(line)
+            self._code((told["step"], told["point"])).set_result(told["code"])
+
+
+@asynccontextmanager
+async def _killing_workers(logs: Path) -> AsyncIterator[KillingWorkers]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.faults.killing_worker",
+        cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    workers = KillingWorkers(process, logs)
+    listening = asyncio.create_task(workers.listen())
+    try:
+        yield workers
+    finally:
+        listening.cancel()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
 
 
 class Outcome(NamedTuple):
@@ -91,21 +139,17 @@ async def outcomes(
         Place(postgres_server.url(name), temporal_server.address, namespace)
         for name, namespace in zip(names, CASES, strict=True)
     )
-    slots = asyncio.Semaphore(PROCESSES_AT_ONCE)
-    logs = tmp_path_factory.mktemp("workers")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wiring.MiniLmEmbedder, "load", FakeEmbedder)
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(SECONDS), _killing_workers(tmp_path_factory.mktemp("workers")) as workers:
             postgres_server.create(names[0], postgres_template)
             async with _working(base):
                 client = await _client(base)
                 sha = (await client.accept(EARLIER)).answer.sha
             for name in names[1:]:
                 postgres_server.create(name, names[0])
-            found = await asyncio.gather(
-                *(_run(place, case, sha, slots, logs) for place, case in zip(places, cases, strict=True))
-            )
-    yield dict(zip(cases, found, strict=True))
+            found = await _run_all(workers, dict(zip(cases, places, strict=True)), sha)
+    yield found
     for name in names:
         postgres_server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -131,23 +175,34 @@ async def test_the_undisturbed_run_is_what_it_should_be(outcomes):
     assert (found.tier, found.lessons[0].seen_count, found.degraded) == (1, 2, [])
 
 
-async def _run(place: Place, case: tuple[str, str], sha: str, slots: asyncio.Semaphore, logs: Path) -> Outcome:
-    _, point = case
+async def _run_all(
+    workers: KillingWorkers, places: dict[tuple[str, str], Place], sha: str
+) -> dict[tuple[str, str], Outcome]:
+    """All at once, but for the lookups, whose legs have two seconds each and need the machine for as long."""
+    running: dict[tuple[str, str], asyncio.Task[Outcome]] = {}
+
+    def start(*cases: tuple[str, str]) -> None:
+        for case in cases:
+            running[case] = asyncio.create_task(_run(workers, places[case], case, sha))
+
+    start(("look_up", "undisturbed"))
+    await running["look_up", "undisturbed"]
+    start(("look_up", "after"))
+    await workers.ended(("look_up", "after"))
+    start(*(case for case in places if case not in running))
+    return dict(zip(running, await asyncio.gather(*running.values()), strict=True))
+
+
+async def _run(workers: KillingWorkers, place: Place, case: tuple[str, str], sha: str) -> Outcome:
     look_up = "look_up" in case
     code = None
-    if point == "undisturbed":
+    if "undisturbed" in case:
         async with _working(place):
             body = await _ask(place, sha, look_up=look_up)
     else:
-        await slots.acquire()
-        process = await _killing_worker(place, case, logs)
+        killed = workers.start(place, case)
         call = asyncio.create_task(_ask(place, sha, look_up=look_up))
-        try:
-            code = await process.wait()
-        finally:
-            slots.release()
-            with suppress(ProcessLookupError):
-                process.kill()
+        code = await killed
         async with _working(place):
             body = await call
     async with open_ports(find_addresses(place.settings), place.settings) as ports:
@@ -176,11 +231,3 @@ async def _working(place: Place) -> AsyncIterator[None]:
         build_worker(temporal, ports, task_queue=TASK_QUEUE),
     ):
         yield
-
-
-async def _killing_worker(place: Place, case: tuple[str, str], logs: Path) -> asyncio.subprocess.Process:
-    with (logs / "-".join(case)).open("wb") as log:
-        return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.faults.killing_worker", *case,
-            cwd=ROOT, env=place.environment, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
-        )  # fmt: skip

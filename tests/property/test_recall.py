@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,7 +95,7 @@ def test_precedence_is_a_rule(given_):
     assert {each.candidate.node.stored_sha for each in kept if each.tier == 1} == {
         each.node.stored_sha for each in found if each.exact
     }
-    for before, after in zip(kept, kept[1:], strict=False):
+    for before, after in itertools.pairwise(kept):
         same = before.tier == after.tier and before.candidate.node.project == after.candidate.node.project
         if same and before.rerank is not None:
             assert round(before.rerank, 4) >= round(after.rerank or 0.0, 4)

@@ -128,7 +128,7 @@ def test_a_rejection_is_an_answer(client):
 
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_one_that_fails_does_not_keep_the_others(client, output):
-    """A conflict and a candidate of the wrong shape are told by request id, the rest is sent, and the exit code is 1."""
+    """A conflict and a wrong shape are told by request id, the rest is sent, and the exit code is 1."""
     client.errors["bad"] = RequestConflict("Used before.", "Choose a new id.")
     batch = lines({**CANDIDATE, "text": "bad", "request_id": "r1"}, {"request_id": "r2", "level": "L9"}, CANDIDATE)
     result = run(app, ["accept", "-", "--project", "p", "--format", output], input=batch)

@@ -54,7 +54,7 @@ async def ask(world: World, **fields: Any) -> dict[str, Any]:
 
 
 async def test_without_signatures_the_similar_is_still_told(world, fault):
-    """The exact memory comes in tier 2 by its symptom; whether the failure is known is not claimed, but it is counted."""
+    """The exact memory comes in tier 2 by its symptom; the failure is counted, but not claimed to be known or new."""
     world.break_part("failures", known=FAULTS[fault])
     body = await ask(world)
     assert body["degraded"] == [{"leg": "signatures", "reason": REASONS[fault]}]
@@ -107,7 +107,7 @@ async def test_without_any_vector_words_stand_in(world, fault):
 
 
 async def test_without_the_embedder_words_stand_in_everywhere(world, fault):
-    """Lessons and reference are found by trigrams, which are their recall score; skills, found by vectors alone, are not."""
+    """Lessons and reference are found by trigrams, which are their recall score; skills need vectors."""
     world.break_part("embedder", embed=FAULTS[fault])
     body = await ask(world)
     assert body["degraded"] == [{"leg": "embedding", "reason": REASONS[fault]}]
@@ -338,7 +338,7 @@ async def test_two_legs_at_once_take_as_long_as_one(world):
 
 
 async def test_without_the_ledger_the_answer_goes_out_to_be_stored_later(world, fault):
-    """Neither found nor settled: the answer says so, counts what was seen before and itself, and is left to be settled."""
+    """The answer says so, counts what was seen before and itself, and is left to be settled."""
     world.break_part("ledger", find=FAULTS[fault], settle=FAULTS[fault])
     before = dict(world.state.occurrences)
     outcome = await world.outcome(request_id="r", signature_source=NPM_LOG, leg_seconds=LEG)

@@ -45,8 +45,10 @@ def test_a_document_is_cut_at_its_headings():
         ("d.md", "Before any heading."),
         (
             "d.md#peer-dependencies",
-            "npm > Peer dependencies!\n\nPeers have to agree.\n\n```sh\n# this is a comment, not a heading\n"
-            "npm ci --legacy-peer-deps\n```",
+            (
+                "npm > Peer dependencies!\n\nPeers have to agree.\n\n```sh\n# this is a comment, not a heading\n"
+                "npm ci --legacy-peer-deps\n```"
+            ),
         ),
         ("d.md#setext-heading", "npm > Setext heading\n\nUnderlined.\n\n> # quoted"),
     ]

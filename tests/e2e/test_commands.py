@@ -1,0 +1,134 @@
+"""The command line on the real stack, as a person and as a program use it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.e2e.conftest import Loop
+
+LOG = """\
+2026-11-29T10:11:12.123Z ##[group]Run go build ./...
+2026-11-29T10:11:13.456Z # shop/cart
+2026-11-29T10:11:13.456Z cart/total.go:41:9: undefined: discountFor
+2026-11-29T10:11:13.789Z ##[error]Process completed with exit code 1.
+"""
+PLAIN = "# shop/cart\n./cart/total.go:57:12: undefined: discountFor\n"
+LESSONS = [
+    {
+        "project": "shop",
+        "level": "L1",
+        "text": "Generated helpers are not committed: run the generator before compiling the cart package.",
+        "evidence": [{"source": "ci:77", "turn": 2, "text": LOG}],
+    },
+    {"project": "shop", "level": "L1", "text": "Generated helpers need the generator to run before compiling."},
+    {"project": "shop", "level": "L1", "text": "fixed it", "evidence": [{"source": "ci:78", "text": LOG}]},
+]
+
+
+async def test_json_lines_of_candidates_give_a_result_line_each(loop: Loop) -> None:
+    """Each candidate gets one line, a rejection is no failure, and sending the file again changes nothing."""
+    lines = "\n".join(json.dumps(lesson) for lesson in LESSONS).encode()
+    first = await loop.mem("accept", "-", "--format", "json", stdin=lines)
+    assert first.code == 0, first.err
+    results = [json.loads(line) for line in first.out.splitlines()]
+    assert [result["status"] for result in results] == ["accepted", "rejected", "rejected"]
+    assert [result["verdict"]["rule"] for result in results] == [None, "no-evidence", "trivial"]
+    again = await loop.mem("accept", "-", "--format", "json", stdin=lines)
+    assert again.out == first.out
+
+
+async def test_a_lookup_prints_one_document_or_a_report(loop: Loop, tmp_path: Path) -> None:
+    """With --format json stdout is the document alone; without, the report says tier, lesson and source."""
+    await loop.mem("accept", "-", stdin=json.dumps(LESSONS[0]).encode())
+    log = tmp_path / "build.log"
+    log.write_text(PLAIN, encoding="utf-8")
+    machine = await loop.mem("lookup", "--project", "other", "--file", str(log), "--format", "json")
+    assert machine.code == 0, machine.err
+    assert machine.document["tier"] == 1
+    assert "request id: made-" in machine.err
+    person = await loop.mem("lookup", "--project", "other", "--file", "-", stdin=PLAIN.encode())
+    assert "tier 1: this exact failure happened before" in person.out
+    assert "run the generator before compiling" in " ".join(person.out.split())
+    assert "ci:77 turn 2" in person.out
+    assert "\x1b" not in person.out
+
+
+async def test_nothing_found_is_exit_1_with_the_reason(loop: Loop) -> None:
+    """An unknown project and failure is no error for the answer, but the exit code says that nothing was found."""
+    log = b"zorp: error ZQ9917: flux capacitor misaligned\n"
+    result = await loop.mem("lookup", "--project", "void", "--scope", "project", "--file", "-", stdin=log)
+    assert result.code == 1
+    assert result.out.startswith("no tier: ")
+
+
+async def test_symptoms_show_prints_text_model_and_lines(loop: Loop) -> None:
+    """The projection of a memory is shown by a prefix of its sha."""
+    accepted = await loop.mem("accept", "-", "--format", "json", stdin=json.dumps(LESSONS[0]).encode())
+    sha = accepted.document["sha"]
+    shown = await loop.mem("symptoms", "show", sha[:10], "--format", "json")
+    assert shown.code == 0, shown.err
+    assert shown.document["sha"] == sha
+    assert "undefined: discountFor" in shown.document["text"]
+    assert shown.document["model_id"] == "mem-extractive-1"
+    assert shown.document["lines"] == shown.document["text"].splitlines()
+
+
+async def test_signature_extract_prints_a_line_an_input(loop: Loop, tmp_path: Path) -> None:
+    """Two renderings have one key; an input without a failure has an empty list and is no error."""
+    for name, text in {"a.log": LOG, "b.log": PLAIN, "c.log": "all good\n"}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("a.log", "b.log", "c.log")]
+    result = await loop.mem("signature", "extract", *files, "--format", "json")
+    assert result.code == 0
+    a, b, c = (json.loads(line) for line in result.out.splitlines())
+    assert a["signatures"][0]["sig_sha"] == b["signatures"][0]["sig_sha"]
+    assert a["signatures"][0]["envelope"] == "github-actions"
+    assert (a["signatures"][0]["line_start"], a["lines"], a["bytes"]) == (3, 4, len(LOG.encode()))
+    assert c["signatures"] == []
+
+
+async def test_the_journal_exports_and_verifies(loop: Loop, tmp_path: Path) -> None:
+    """An export verifies, names its head, and no longer verifies with a record changed, missing, moved or cut off."""
+    await loop.mem("accept", "-", stdin=json.dumps(LESSONS[0]).encode())
+    export = await loop.mem("log", "export")
+    lines = export.out.splitlines()
+    head = json.loads(lines[-1])["head"]
+    stored = await loop.mem("log", "verify", "--format", "json", "--head", head["sha"])
+    assert stored.code == 0, stored.err
+    broken = {
+        "changed": [lines[0].replace('"L1"', '"L2"'), *lines[1:]],
+        "missing": [lines[0], *lines[2:]],
+        "moved": [lines[1], lines[0], *lines[2:]],
+        "cut off": [*lines[:-2], lines[-1]],
+        "headless": lines[:-1],
+    }
+    file = tmp_path / "journal.jsonl"
+    for how, changed in {"whole": lines, **broken}.items():
+        file.write_text("\n".join(changed) + "\n", encoding="utf-8")
+        result = await loop.mem("log", "verify", str(file))
+        assert result.code == (0 if how == "whole" else 1), how
+
+
+async def test_reference_and_skills_answer_where_no_memory_does(loop: Loop, tmp_path: Path) -> None:
+    """Documentation is tier 3 for every project, and a skill comes along; adding both again adds nothing."""
+    (tmp_path / "ssh.md").write_text(
+        "# SSH\n\n## Host key verification failed\n\nThe host's key differs from the one in known_hosts: the host was "
+        "rebuilt, or somebody is in between. Compare fingerprints, then remove the old entry with ssh-keygen -R.\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "SKILL.md").write_text(
+        "---\nname: ssh-access\ndescription: Diagnose ssh host key verification and login failures.\n---\nSteps.\n",
+        encoding="utf-8",
+    )
+    added = await loop.mem("reference", "add", str(tmp_path / "ssh.md"), "--format", "json")
+    assert added.document["chunks"] == 1, added.err
+    again = await loop.mem("reference", "add", str(tmp_path / "ssh.md"), "--format", "json")
+    assert again.document["chunks"] == 0
+    assert (await loop.mem("skill", "add", str(tmp_path / "SKILL.md"))).code == 0
+    log = b"@@@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @@@\nHost key verification failed.\n"
+    result = await loop.mem("lookup", "--project", "fresh", "--file", "-", "--format", "json", stdin=log)
+    assert result.document["tier"] == 3, result.out
+    assert {lesson["tier"] for lesson in result.document["lessons"]} == {3}
+    assert result.document["lessons"][0]["level"] == "R"
+    assert [skill["name"] for skill in result.document["skills"]] == ["ssh-access"]
