@@ -12,6 +12,8 @@ from mem.client import MemoryClient
 from mem.clients.clock import SystemClock
 from mem.clients.minilm import MiniLmEmbedder
 from mem.clients.scorer import EmbeddedScorer
+from mem.clients.temporal.connection import connect
+from mem.clients.temporal.search_attributes import register_search_attributes
 from mem.clients.tokens import Cl100kCounter
 from mem.ports import Clock, Embedder, Failures, Journal, Ledger, Memories, Projector, Reranker, Skills, TokenCounter
 from mem.recall.look_up import LookUp, LookUpPorts
@@ -121,7 +123,14 @@ async def migrate_database(found: Addresses) -> list[str]:
     embedder = await asyncio.to_thread(MiniLmEmbedder.load)
     async with await open_pool(url, size=1) as pool:
         await ensure_vector_index(pool, embedder.model_id, embedder.dimensions)
-    return [*done, f"vector index: {embedder.model_id}, {embedder.dimensions} dimensions"]
+    done.append(f"vector index: {embedder.model_id}, {embedder.dimensions} dimensions")
+    return done
+
+
+async def migrate_temporal(found: Addresses) -> list[str]:
+    """Register the search attributes that the namespace lacks; what was done, a line each."""
+    client = await connect(address=found.need_temporal(), namespace=found.namespace)
+    return [f"registered search attribute {name}" for name in await register_search_attributes(client)]
 
 
 async def _look_up_ports(legs: Pool, clock: Clock, embedder: Embedder, settings: Settings) -> LookUpPorts:

@@ -10,6 +10,7 @@ import typer
 
 from mem.addresses import find_addresses
 from mem.cli.common import explained, run, say
+from mem.domain.errors import ConfigurationError
 from mem.settings import Settings
 
 
@@ -40,9 +41,19 @@ def serve(
 
 
 def migrate() -> None:
-    """Bring the database to this version's schema; safe to repeat."""
+    """Bring the database to this version's schema, and Temporal's namespace to its search attributes."""
     with explained():
-        from mem.wiring import migrate_database  # noqa: PLC0415 - psycopg and onnxruntime
+        from mem.wiring import migrate_database, migrate_temporal  # noqa: PLC0415 - psycopg and onnxruntime
 
-        for line in run(migrate_database(find_addresses(Settings()))):
+        found = find_addresses(Settings())
+        for line in run(migrate_database(found)):
+            say(line)
+        try:
+            found.need_temporal()
+        except ConfigurationError:
+            say(
+                "No Temporal server is known: run this again with TEMPORAL_ADDRESS to register search attributes there."
+            )
+            return
+        for line in run(migrate_temporal(found)):
             say(line)

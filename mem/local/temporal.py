@@ -6,19 +6,12 @@ import os
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from mem.clients.temporal.search_attributes import SEARCH_ATTRIBUTES
 from mem.domain.errors import StackError
 from mem.local.ports import HOST
 from mem.local.processes import Launch
 from mem.local.stack_file import StackHome
 
-SEARCH_ATTRIBUTES = {
-    "MemProject": "Keyword",
-    "MemTool": "Keyword",
-    "MemTier": "Keyword",
-    "MemOutcome": "Keyword",
-    "MemSignature": "KeywordList",
-    "MemDegraded": "KeywordList",
-}
 # Out of the box the dev server paces sequential work at some 50 ms a step.
 DYNAMIC_CONFIG = {
     "history.transferProcessorMaxPollRPS": "2000",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -310,6 +311,33 @@ async def test_the_whole_deadline_holds_however_many_legs_are_slow(world):
     assert time.monotonic() - started < 1.2 + 0.3  # what is above the deadline is computing
     allowed = {"timeout after 0.4 s", "timeout: the whole lookup may take 1.2 s"}
     assert {each["reason"] for each in body["degraded"]} == allowed
+
+
+async def test_what_all_legs_are_granted_together_is_the_whole(monkeypatch):
+    """However many legs use up all that they get, one after another, it comes to no more than six seconds."""
+    now = 0.0
+
+    class Used:
+        def __init__(self, seconds: float) -> None:
+            self._seconds = seconds
+
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *_):
+            nonlocal now
+            now += self._seconds
+            raise TimeoutError
+
+        def expired(self) -> bool:
+            return True
+
+    monkeypatch.setattr("mem.recall.legs.time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr("mem.recall.legs.asyncio", SimpleNamespace(timeout=Used))
+    legs = Legs()
+    for _ in range(13):  # more than any lookup runs in a row
+        await legs.run("text", asyncio.sleep(0), None)
+    assert 5.9 < now < 6.0 + 1e-6
 
 
 async def test_a_leg_after_the_end_still_has_a_moment():

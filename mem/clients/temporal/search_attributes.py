@@ -1,0 +1,58 @@
+"""The search attributes by which runs are found, and how a namespace gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from mem.clients.temporal.calls import target_of
+from mem.domain.errors import ConfigurationError, Unavailable
+
+SEARCH_ATTRIBUTES: Mapping[str, str] = {
+    "MemProject": "Keyword",
+    "MemTool": "Keyword",
+    "MemTier": "Keyword",
+    "MemOutcome": "Keyword",
+    "MemSignature": "KeywordList",
+    "MemDegraded": "KeywordList",
+}
+"""Name and kind, as the server's own command line spells them."""
+
+_KINDS = {
+    "Keyword": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    "KeywordList": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
+}
+
+
+async def register_search_attributes(client: Client) -> list[str]:
+    """Add what the client's namespace lacks; the names of what was added.
+
+    Raises:
+        ConfigurationError: the server does not let this client do so.
+        Unavailable: it does not answer.
+    """
+    operator = client.operator_service
+    try:
+        known = await operator.list_search_attributes(ListSearchAttributesRequest(namespace=client.namespace))
+        missing = [name for name in SEARCH_ATTRIBUTES if name not in known.custom_attributes]
+        if missing:
+            kinds = {name: _KINDS[SEARCH_ATTRIBUTES[name]] for name in missing}
+            await operator.add_search_attributes(
+                AddSearchAttributesRequest(search_attributes=kinds, namespace=client.namespace)
+            )
+    except RPCError as error:
+        if error.status in {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED}:
+            wanted = ", ".join(f"{name} ({kind})" for name, kind in SEARCH_ATTRIBUTES.items())
+            raise ConfigurationError(
+                f"Temporal at {target_of(client)} does not let this client add search attributes.",
+                f"Ask its operator for: {wanted}.",
+            ) from error
+        raise Unavailable(
+            f"Temporal at {target_of(client)} did not add the search attributes: {error.message}.",
+            "Run `mem migrate` again.",
+        ) from error
+    return missing
