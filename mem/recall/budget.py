@@ -9,6 +9,9 @@ from mem.domain.canonical import canonical_json
 from mem.domain.lookup import Budget, Lesson, SkillHit
 from mem.ports import TokenCounter
 
+_SLACK = 200
+"""By how much the sum of the parts may be off: a few tokens at each boundary."""
+
 _OUTSIDE_COUNT = frozenset({"seen_count", "last_seen"})
 
 
@@ -45,7 +48,9 @@ def fit(lessons: Sequence[Lesson], skills: Sequence[SkillHit], limit: int, count
         else:
             kept_skills.remove(victim)
             dropped.append({"skill": victim.name, "tokens": tokens})
-        used = used_tokens(kept, kept_skills, counter)
+        # Tokens are counted over the whole; far above the limit the sum of the parts is near enough to go on dropping.
+        used = used - tokens if used - tokens > limit + _SLACK else used_tokens(kept, kept_skills, counter)
+    used = used_tokens(kept, kept_skills, counter)
     return Fitted(kept, kept_skills, Budget(limit=limit, used=used, tokenizer=counter.name, dropped=dropped))
 
 

@@ -68,6 +68,8 @@ async def gather(
             if found:
                 legs.degrade(leg, "The memories behind its hits could not be read.")
         return Gathered({}, {} if exact == [] else None, {}, [])
+    # A lookup names no user, so that a successor which is not for everybody stays out with what it superseded.
+    lineages = {sha: lineage for sha, lineage in lineages.items() if lineage.node.visibility == "global"}
     live = sorted({lineage.node.stored_sha for lineage in lineages.values()})
     projections = await legs.run("symptom", memories.projections(live), dict[str, str]())
     gathered = _merge(lineages, projections, by_signature, symptom, text, lexical)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from mem.domain.accepting import AcceptStep, Rule, Verdict
 from mem.domain.journal import Entry
-from mem.domain.nodes import Node, StoredNode
+from mem.domain.nodes import Node, StoredNode, Visibility
 from mem.ports import Journal, Memories
 from mem.writing.candidate import Candidate
 
@@ -19,6 +20,8 @@ _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}](?:(?![{_UNSPACED}])[\w'-])*")
 _ALONE = re.compile(f"[{_UNSPACED}]")
 _SHA_LENGTH = 64
+_RANK: Mapping[Visibility, int] = {"global": 0, "user": 1, "container": 2}
+"""From what everybody may read to what one conversation may."""
 
 
 class _TrivialRule(NamedTuple):
@@ -102,6 +105,15 @@ def _fault(candidate: Candidate, node: StoredNode | None, level: str | None) -> 
         return f"is {node.level}, not a lesson"
     if node.superseded_by is not None:
         return f"was superseded by {_short(node.superseded_by)}; name that one"
+    return _unlike_readers(candidate.node, node, parent=level is not None)
+
+
+def _unlike_readers(mine: Node, other: Node, *, parent: bool) -> str | None:
+    """A parent is shown to whoever reads the child, and a superseded memory is replaced for whoever could read it."""
+    if parent and _RANK[mine.visibility] < _RANK[other.visibility]:
+        return f"has visibility {other.visibility}, its child would be {mine.visibility}"
+    if not parent and _RANK[mine.visibility] > _RANK[other.visibility]:
+        return f"has visibility {other.visibility}, its successor would be {mine.visibility} only"
     return None
 
 
