@@ -24,8 +24,8 @@ from temporalio.worker import Interceptor
 from mem import wiring
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
-from mem.domain.ids import accept_workflow_id, context_workflow_id
 from mem.clients.temporal.search_attributes import SEARCH_ATTRIBUTES
+from mem.domain.ids import accept_workflow_id, context_workflow_id
 from mem.local.temporal import DYNAMIC_CONFIG, binary
 from mem.recall.look_up import LookUp
 from mem.settings import Settings

@@ -28,7 +28,7 @@ class Evidence(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    source: Text = Field(min_length=1, max_length=1000)
+    source: Text = Field(min_length=1, max_length=500)
     turn: int | None = Field(default=None, ge=0, le=2**31 - 1)
     text: Text = Field(min_length=1)
     original_sha: Sha | None = None
@@ -44,7 +44,7 @@ class AcceptRequest(BaseModel):
     project: Project
     level: Literal["L1", "L2"]
     text: Text
-    evidence: list[Evidence] = Field(default=[], max_length=1000)
+    evidence: list[Evidence] = Field(default=[], max_length=500)
     parents: list[ShaOrPrefix] = Field(default=[], max_length=1000)
     tool: Text | None = Field(default=None, max_length=64)
     supersedes: list[ShaOrPrefix] = Field(default=[], max_length=100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _SAMPLE = 8192
 _UTF16 = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-_BINARY_SHARE = 0.10
+_BINARY_SHARE = 0.05
 
 
 def decode(data: bytes) -> str:

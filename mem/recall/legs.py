@@ -79,8 +79,8 @@ class Legs:
         except (MemError, OSError) as error:
             note = self._timeout(seconds) if limit.expired() else str(error) or type(error).__name__
         except Exception as error:  # noqa: BLE001 - logged whole, with its stack
-            # Formatted here: a pretty printer with local variables takes seconds, and prints the caller's log.
-            log.error("leg broke", leg=leg, stack=redact("".join(traceback.format_exception(error))).text)
+            # Formatted here, not by the logger: with local variables that takes seconds, and shows the log.
+            log.error("leg broke", leg=leg, stack=redact("".join(traceback.format_exception(error))).text)  # noqa: TRY400
             note = f"unexpected {type(error).__name__}"
         if note:
             self.degrade(leg, note)

@@ -11,6 +11,7 @@ from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError
 
+from mem.clients.temporal import calls
 from mem.domain.accepting import AcceptAnswer
 from mem.domain.errors import ConfigurationError, RequestConflict, TooLarge, Unavailable
 from mem.domain.journal import same_journal_form
@@ -213,6 +214,46 @@ async def test_another_body_conflicts_open_closed_and_forgotten(rig, temporal_se
     assert await _journal(rig) == before
 
 
+async def test_a_refused_run_does_not_refuse_the_rightful_owner(rig, temporal_server, monkeypatch):
+    """While a run of another body waits for the journal to refuse it, a retry of the first body gets its bytes."""
+    async with rig.working(), asyncio.timeout(30):
+        first = await rig.memory.accept(candidate(rig))
+    later = rig.in_namespace(await temporal_server.client(OTHER))
+    gate = Gate(rig.ports.journal.record)
+    refused = asyncio.Event()
+    look = calls._look_for_impostor
+
+    async def seen(*args: Any) -> None:
+        refused.set()
+        await look(*args)
+
+    monkeypatch.setattr(calls, "_look_for_impostor", seen)
+    async with later.working(journal=Wrapped(rig.ports.journal, record=gate)), asyncio.timeout(30):
+        other = asyncio.create_task(later.memory.accept(candidate(rig, tool="npm")))
+        await gate.entered.wait()
+        retry = asyncio.create_task(later.memory.accept(candidate(rig)))
+        await refused.wait()
+        gate.opened.set()
+        with pytest.raises(RequestConflict):
+            await other
+        assert (await retry).body == first.body
+
+
+async def test_a_caller_that_gives_up_is_let_go(rig):
+    """Cancelling a call whose update was accepted ends it at once, and the run goes on."""
+    gate = Gate(rig.ports.memories.append)
+    async with rig.working(memories=Wrapped(rig.ports.memories, append=gate)), asyncio.timeout(30):
+        call = asyncio.create_task(rig.memory.accept(candidate(rig)))
+        await gate.entered.wait()
+        await eventually(lambda: _updates(rig.accept_handle("1"), at_least=1))
+        call.cancel()
+        done, _ = await asyncio.wait([call], timeout=2)
+        assert done
+        assert call.cancelled()
+        gate.opened.set()
+        await eventually(lambda: _closed(rig))
+
+
 async def test_the_ledger_loses_the_acknowledgement(rig):
     """A stored answer whose acknowledgement is lost is the answer that is given."""
     store = LostAcknowledgement(rig.ports.ledger.store, times=1)
@@ -359,3 +400,5 @@ async def test_the_largest_candidate(rig):
         assert reply.answer.status == "accepted"
         with pytest.raises(TooLarge):
             await rig.memory.accept(candidate(rig, "2", evidence=evidence * 2))
+        with pytest.raises(RPCError, match="not found"):
+            await rig.accept_handle("2").describe()

@@ -23,6 +23,7 @@ from mem.domain.ids import fingerprint
 from mem.domain.lookup import check_inputs
 from mem.gateway.app import create_app
 from mem.gateway.bodies import MAX_BODY_BYTES
+from mem.gateway.problems import problem
 
 ODD_BYTES = b'{"tier":null,  "b":1,"a":"\xc3\xbc","score":0.50}\n'
 CONTEXT = "/memory/context"
@@ -171,6 +172,19 @@ async def test_a_body_that_is_no_request_is_a_problem(http, stub, path, case):
     response = await http.post(path, content=BAD_BODIES[case])
     assert problem_of(response, 422)
     assert stub.requests == []
+
+
+@pytest.mark.parametrize("case", ["nan", "infinity", "a field twice", "a field twice inside", "nested too deep"])
+async def test_what_only_lenient_readers_take_is_no_json(http, case):
+    """Constants that JSON lacks, names that stand twice and depth without end are told as such."""
+    detail = problem_of(await http.post(CONTEXT, content=BAD_BODIES[case]), 422)["detail"]
+    assert detail.startswith(("The body is no JSON:", "The body is nested too deeply."))
+
+
+def test_a_problem_can_quote_what_no_encoding_carries():
+    """Half a character in a message is shown as its escape, and a message without end is cut."""
+    assert json.loads(problem(422, "a\ud800b").body)["detail"] == "a\\ud800b"
+    assert len(problem(422, "x" * 10_000).body) < 3000
 
 
 BAD_FIELDS = {

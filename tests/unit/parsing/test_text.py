@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import random
+
 import pytest
 
 from mem.parsing import decode, failure_lines, identifiers, looks_binary
@@ -33,6 +36,8 @@ def test_bytes_become_text(data: bytes, text: str) -> None:
         (b"\xff\xfe" + "log".encode("utf-16-le"), False),
         (b"\x7fELF\x02\x01\x01" + b"\x00" * 60, True),
         (bytes(range(32)) * 9, True),
+        (gzip.compress(bytes(range(256)) * 64 + b"a log line that varies\n" * 50, mtime=0), True),
+        (random.Random(7).randbytes(4096), True),
         (b"one NUL \x00 in a log of some length", False),
     ],
 )

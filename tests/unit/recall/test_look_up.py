@@ -9,6 +9,7 @@ import pytest
 
 from mem.domain.errors import InvalidRequest, RequestConflict
 from mem.parsing import extract
+from mem.ports import Skill
 from tests.unit.recall.kit import NPM_LOG, NPM_SYMPTOM, PYTHON_LOG, Scores, World, counted, stable, texts
 
 FIX = "Pin react in overrides when npm cannot resolve its peers."
@@ -256,6 +257,15 @@ async def test_no_one_elses_private_memory_is_answered(world):
     assert (body["lessons"], body["signatures"][0]["known"]) == ([], False)
 
 
+async def test_a_private_successor_is_not_answered_for_what_it_superseded(world):
+    """Even where a memory for all was superseded by a private one, the lookup tells neither."""
+    world.with_ports(reranker=Scores())
+    old = await world.remember("For all.", log=NPM_LOG, symptom=NPM_SYMPTOM)
+    await world.remember("Mine alone.", log=NPM_LOG, visibility="user", owner="ada", supersedes=(old,))
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert (body["lessons"], body["signatures"][0]["known"]) == ([], False)
+
+
 async def test_a_tool_alone_lists_what_carries_it(world):
     """The own project comes first, then what was seen more often; a name ranks nothing, so there is no score."""
     world.with_ports(reranker=Scores({"Seldom": 0.99}))
@@ -328,6 +338,24 @@ async def test_it_abstains_below_the_floor_and_counts_what_came_near(world):
     body = await world.look_up(signature_source=NOVEL)
     assert (body["tier"], body["lessons"], body["nearest_misses"]) == (None, [], 2)
     assert body["abstained_reason"] == "Nothing known is similar enough; the nearest are below the floor."
+
+
+async def test_a_skill_below_its_floor_is_not_named(world):
+    """Skills that are not near are left out, the nearest come first, and only so many of them."""
+
+    async def nearest(*_):
+        near = {"none": 0.29, "floor": 0.30, "a": 0.5, "b": 0.7, "c": 0.6, "d": 0.4}
+        return [(Skill(name, "d", "b", "*"), score) for name, score in near.items()]
+
+    world.break_part("skills", nearest=nearest)
+    body = await world.look_up(signature_source=NPM_LOG, task="something else")
+    assert body["skills"] == [{"name": name, "score": score} for name, score in (("b", 0.7), ("c", 0.6), ("a", 0.5))]
+
+
+async def test_a_skill_that_is_near_to_nothing_asked_is_not_named(world):
+    """A lookup that no skill fits names none."""
+    await world.teach("baking", "bread and sourdough")
+    assert (await world.look_up(signature_source=NPM_LOG))["skills"] == []
 
 
 async def test_a_lookup_counts_what_it_sees_known_or_not(world):

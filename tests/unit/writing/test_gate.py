@@ -291,3 +291,19 @@ async def test_a_rejection_is_recorded_with_rule_and_reason(house):
     assert record.kind == "verdict"
     assert record.data["verdict"]["rule"] == verdict.rule == "trivial"
     assert record.data["verdict"]["reason"] == verdict.reason
+
+
+async def test_a_parent_is_rejected_where_its_child_has_more_readers(house):
+    """An answer shows source and turn of the parents, so a memory for all cannot stand on one for few."""
+    parent = await house.hold_evidence(LOG, visibility="user", owner="ada")
+    verdict = await house.judge(parents=[parent], user_id="ada")
+    assert (verdict.accept, verdict.rule) == (False, "bad-parents")
+    assert (await house.judge(parents=[parent], user_id="ada", visibility="user")).accept
+
+
+async def test_a_successor_is_rejected_where_it_has_fewer_readers(house):
+    """One user's private memory does not take a memory from everybody else."""
+    old = await house.hold("npm wants peers to agree.")
+    verdict = await house.judge(supersedes=[old], user_id="ada", visibility="user")
+    assert (verdict.accept, verdict.rule) == (False, "bad-parents")
+    assert (await house.judge(supersedes=[old], user_id="ada")).accept
