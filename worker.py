@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import structlog
+from pydantic import ValidationError
 from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
@@ -26,10 +27,15 @@ from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
 from mem.domain.errors import MemError
-from mem.settings import Settings
+from mem.ports import Ledger
+from mem.settings import Settings, told
 from mem.wiring import Ports, open_ports
 from workflows.accept import AcceptMemory
 from workflows.context import LookUpContext
+
+log = structlog.get_logger()
+
+EXPIRY_PAUSE_SECONDS = 3600.0
 
 PASSED_THROUGH = ("mem", "activities", "workflows", "pydantic", "pydantic_core", "structlog", "annotated_types")
 """Deterministic packages of our own and what they build on: importing them anew for each run costs 10 ms."""
@@ -89,8 +95,21 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
         open_ports(found, settings) as ports,
         build_worker(client, ports, task_queue=found.task_queue, interceptors=interceptors),
     ):
-        structlog.get_logger().info("worker ready", task_queue=found.task_queue)
+        log.info("worker ready", task_queue=found.task_queue)
+        expiring = asyncio.create_task(expire_answers(ports.ledger))
         await stop.wait()
+        expiring.cancel()
+
+
+async def expire_answers(ledger: Ledger, *, pause: float = EXPIRY_PAUSE_SECONDS) -> None:
+    """Delete expired answers in batches, now and then; any worker may, and several do no harm."""
+    while True:
+        try:
+            while await ledger.expire():
+                pass
+        except MemError as error:
+            log.warning("expiry put off", reason=str(error))
+        await asyncio.sleep(pause)
 
 
 def main() -> None:
@@ -110,6 +129,9 @@ def main() -> None:
     except MemError as error:
         sys.stderr.write(f"error: {error}\n")
         code = 1
+    except ValidationError as error:
+        sys.stderr.write(f"error: {told(error)}\n")
+        code = 2
     sys.stderr.flush()
     # The Temporal core's threads can abort the interpreter while it shuts down, which would change the exit code.
     os._exit(code)

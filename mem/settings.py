@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def told(error: ValidationError) -> str:
+    """The faults of an input in one line: field and what is wrong with it; values are left out."""
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(f"{'.'.join(str(part) for part in fault['loc']) or 'input'}: {fault['msg']}" for fault in faults)
 
 
 class Settings(BaseSettings):

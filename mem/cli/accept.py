@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show, told
+from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show
 from mem.cli.connect import connected
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.errors import InvalidRequest, MemError
 from mem.domain.ids import derived_request_id
+from mem.settings import told
 
 if TYPE_CHECKING:
     from mem.client import MemoryClient

@@ -16,6 +16,7 @@ import typer
 from pydantic import ValidationError
 
 from mem.domain.errors import InvalidRequest, MemError
+from mem.settings import told
 
 T = TypeVar("T")
 
@@ -52,12 +53,6 @@ def explained() -> Iterator[None]:
             raise
         say(f"error: {error.name} is not installed. Install mem-worker[local,worker,http].")
         raise typer.Exit(1) from None
-
-
-def told(error: ValidationError) -> str:
-    """The faults of an input in one line: field and what is wrong with it."""
-    faults = error.errors(include_url=False, include_input=False, include_context=False)
-    return "; ".join(f"{'.'.join(str(part) for part in fault['loc']) or 'input'}: {fault['msg']}" for fault in faults)
 
 
 def say(text: str) -> None:

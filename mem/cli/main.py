@@ -6,9 +6,11 @@ import os
 import sys
 
 import typer
+from pydantic import ValidationError
 
 from mem.cli import accept, context, journal, reference, serve, signature, skill, stack, symptoms
 from mem.cli.demo import command as demo
+from mem.settings import told
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="A failure memory on Temporal.")
 for noun in (stack, accept, context, symptoms, signature, reference, skill, journal, serve, demo):
@@ -22,6 +24,9 @@ def main() -> None:
         app()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
+    except ValidationError as error:
+        sys.stderr.write(f"error: the environment: {told(error)}\n")
+        code = 2
     sys.stdout.flush()
     sys.stderr.flush()
     # The Temporal core's threads can abort the interpreter while it shuts down, which would change the exit code.

@@ -7,11 +7,12 @@ import logging
 import sys
 
 import uvicorn
+from pydantic import ValidationError
 
 from mem.addresses import find_addresses
 from mem.domain.errors import MemError
 from mem.gateway.app import create_app
-from mem.settings import Settings
+from mem.settings import Settings, told
 from mem.wiring import open_client
 
 LOOPBACK = "127.0.0.1"
@@ -46,6 +47,8 @@ def main() -> None:
         asyncio.run(serve(Settings()))
     except MemError as error:
         sys.exit(f"error: {error}")
+    except ValidationError as error:
+        sys.exit(f"error: the environment: {told(error)}")
 
 
 if __name__ == "__main__":

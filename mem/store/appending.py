@@ -8,9 +8,10 @@ from datetime import datetime
 from mem.domain.journal import Record
 from mem.domain.nodes import Node
 from mem.ports import Appended, AppendPlan
-from mem.store import entries, journal, nodes
+from mem.store import journal, nodes
 from mem.store.pool import Connection
 from mem.store.queries import sql
+from mem.writing import entries
 
 
 async def append(connection: Connection, plan: AppendPlan, now: datetime) -> Appended:

@@ -12,9 +12,10 @@ from mem.domain.canonical import sha256_hex
 from mem.domain.errors import ConfigurationError
 from mem.domain.journal import Entry
 from mem.ports import Embedder, Vector
-from mem.store import entries, journal
+from mem.store import journal
 from mem.store.pool import Connection, Pool, on_connection
 from mem.store.queries import sql
+from mem.writing import entries
 
 
 class Recorded(NamedTuple):

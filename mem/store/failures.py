@@ -11,9 +11,10 @@ from mem.domain.accepting import LinkedSignature
 from mem.domain.journal import Record
 from mem.domain.signatures import Signature
 from mem.ports import Clock, CoarseHit, KnownHit, Reach, Seen
-from mem.store import entries, journal, nodes
+from mem.store import journal, nodes
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
+from mem.writing import entries
 
 NEVER = Seen(0, None)
 

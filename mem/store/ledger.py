@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from mem.domain.errors import RequestConflict
 from mem.ports import Clock, LedgerKey, Seen, Settlement
-from mem.store import entries, failures, journal
+from mem.store import failures, journal
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
+from mem.writing import entries
 
 
 class PostgresLedger:

@@ -12,9 +12,9 @@ from psycopg.rows import class_row, dict_row
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, NotFound
 from mem.domain.nodes import Level, Node, Parent, StoredNode
 from mem.ports import Lineage, Reach, VectorHit
-from mem.store.entries import plain_sha
 from mem.store.pool import Connection
 from mem.store.queries import sql
+from mem.writing.entries import plain_sha
 
 _PREFIX = re.compile(r"[0-9a-f]{4,64}")
 _BEHIND_HEX = "g"

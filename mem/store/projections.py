@@ -8,9 +8,10 @@ from datetime import datetime
 from psycopg.rows import class_row
 
 from mem.domain.accepting import Projection
-from mem.store import entries, journal, nodes
+from mem.store import journal, nodes
 from mem.store.pool import Connection
 from mem.store.queries import sql
+from mem.writing import entries
 
 
 async def put(connection: Connection, sha: str, made: Projection, now: datetime) -> Projection:

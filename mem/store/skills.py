@@ -6,9 +6,10 @@ from pgvector import HalfVector
 
 from mem.domain.canonical import sha256_hex
 from mem.ports import Clock, Embedder, Reach, Skill, Vector
-from mem.store import embeddings, entries, journal
+from mem.store import embeddings, journal
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
+from mem.writing import entries
 
 
 class PostgresSkills:

@@ -10,6 +10,7 @@ from mem.domain.errors import NotFound, RequestConflict
 from mem.domain.signatures import Signature
 from mem.ports import CoarseHit, KnownHit, LedgerKey, Reach, Seen, Settlement
 from mem.testing.state import Answered, FakeState, Occurrence
+from mem.writing import entries
 
 
 class FakeFailures:
@@ -22,15 +23,15 @@ class FakeFailures:
         self, *, project: str, request_id: str, sha: str, signatures: Sequence[Signature]
     ) -> list[LinkedSignature]:
         """Link signatures to a memory and count the acceptance as a sighting of each, once."""
-        state, key = self._state, f"signatures:accept:{project}:{request_id}"
+        state = self._state
+        entry = entries.signatures(project, request_id, sha, signatures)
         async with state.lock:
-            if key not in state.by_key:
+            if entry.key not in state.by_key:
                 if sha not in state.nodes:
                     raise NotFound(f"No node {sha}.", "Accept it first, or name another.")
                 sight(state, project, "accept", request_id, signatures)
                 state.links |= {(one.sig_sha, sha) for one in signatures}
-            data = {"project": project, "request_id": request_id, "sha": sha, "signatures": _once(signatures)}
-            record = state.append("signatures", key, data)
+            record = state.append(entry)
         return [LinkedSignature.model_validate(one) for one in record.data["signatures"]]
 
     async def linked(self, sha: str) -> list[LinkedSignature]:
@@ -87,8 +88,7 @@ class FakeLedger:
             found = await self.find(key, fingerprint)
             if found is not None:
                 return found
-            journal_key = f"lookup:{key.operation}:{key.scope}:{key.request_id}"
-            recorded = state.by_key.get(journal_key)
+            recorded = state.by_key.get(entries.lookup_key(*key))
             if recorded is not None and recorded.data["fingerprint"] != fingerprint:
                 raise _conflict(key)
             before = state.signatures.copy(), state.occurrences.copy()
@@ -100,7 +100,7 @@ class FakeLedger:
                 state.signatures, state.occurrences = before
                 raise
             self._insert(key, fingerprint, response)
-            state.append("lookup", journal_key, _lookup(settlement))
+            state.append(entries.lookup(settlement))
             return response
 
     async def expire(self, *, limit: int = 1000) -> int:
@@ -136,23 +136,6 @@ def count(state: FakeState, sig_shas: Sequence[str], reach: Reach) -> dict[str, 
         ]
         found[sig_sha] = Seen(len(days), max(days).isoformat() if days else None)
     return found
-
-
-def _lookup(settlement: Settlement) -> dict[str, object]:
-    return {
-        "operation": settlement.key.operation,
-        "project": settlement.reach.project,
-        "request_id": settlement.key.request_id,
-        "fingerprint": settlement.fingerprint,
-        "signatures": _once(sorted(settlement.sightings, key=lambda one: one.sig_sha)),
-    }
-
-
-def _once(signatures: Sequence[Signature]) -> list[dict[str, object]]:
-    kept: dict[str, dict[str, object]] = {}
-    for one in signatures:
-        kept.setdefault(one.sig_sha, one.model_dump())
-    return list(kept.values())
 
 
 def _conflict(key: LedgerKey) -> RequestConflict:

@@ -6,15 +6,15 @@ import hashlib
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from mem.domain.accepting import Projection
-from mem.domain.canonical import canonical_sha, sha256_hex
+from mem.domain.canonical import sha256_hex
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, NotFound
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
 from mem.ports import Appended, AppendPlan, Embedder, Lineage, Reach, Vector, VectorHit
 from mem.testing.models import words
 from mem.testing.state import FakeState, within
+from mem.writing import entries
 
 
 class FakeMemories:
@@ -58,30 +58,28 @@ class FakeMemories:
                 standing = standing or await self.successor(sha)
                 if standing is None:
                     self._write(plan)
-                recorded = self._state.append("appended", plan.key, _appended(plan, standing))
+                recorded = self._state.append(entries.appended(plan, standing))
         data = recorded.data
         return Appended(data["sha"], tuple(Node(**node).sha for node in data["evidence"]), data["duplicate_of"])
 
     async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
         """Add reference chunks of one source; the number of new ones."""
-        digest = canonical_sha({"source": source, "nodes": sorted({node.sha for node in nodes})})
         async with self._state.lock:
-            recorded = self._state.by_key.get(f"reference:{digest}")
+            recorded = self._state.by_key.get(entries.reference_key(nodes, source))
             if recorded is None:
                 new = {node.sha: node for node in nodes if node.sha not in self._state.nodes}
                 self._state.nodes |= new
-                data = {"source": source, "nodes": [node.model_dump() for node in nodes], "added": len(new)}
-                recorded = self._state.append("reference", f"reference:{digest}", data)
+                recorded = self._state.append(entries.reference(nodes, source, len(new)))
         return int(recorded.data["added"])
 
     async def put_projection(self, sha: str, projection: Projection) -> Projection:
         """Record a projection once per (sha, prompt sha, model id); the first of a node stands."""
-        key = f"projection:{sha}:{projection.prompt_sha}:{projection.model_id}"
+        entry = entries.projection(sha, projection)
         async with self._state.lock:
-            if key not in self._state.by_key:
+            if entry.key not in self._state.by_key:
                 self._require([sha])
                 self._state.projections.setdefault(sha, projection)
-            recorded = self._state.append("projection", key, {"sha": sha, **projection.model_dump()})
+            recorded = self._state.append(entry)
         return Projection.model_validate(recorded.data)
 
     async def projection(self, sha: str) -> Projection | None:
@@ -218,20 +216,7 @@ async def remember(state: FakeState, embedder: Embedder, texts: Sequence[str]) -
     for text_sha, vector in sorted(zip(new, vectors, strict=True)):
         state.embeddings[embedder.model_id, text_sha] = vector
         digest = hashlib.sha256(struct.pack(f"<{len(vector)}f", *vector)).hexdigest()
-        data = {"model_id": embedder.model_id, "text_sha": text_sha, "embedding_sha256": digest}
-        state.append("embedding", f"embedding:{embedder.model_id}:{text_sha}", data | {"dimensions": len(vector)})
-
-
-def _appended(plan: AppendPlan, duplicate_of: str | None) -> dict[str, Any]:
-    fresh = duplicate_of is None
-    return {
-        "sha": duplicate_of or plan.node.sha,
-        "duplicate_of": duplicate_of,
-        "node": plan.node.model_dump() if fresh else None,
-        "evidence": [node.model_dump() for node in plan.evidence] if fresh else [],
-        "parents": sorted(set(plan.parents)) if fresh else [],
-        "supersedes": sorted(set(plan.supersedes)) if fresh else [],
-    }
+        state.append(entries.embedding(embedder.model_id, text_sha, digest, len(vector)))
 
 
 def _alike(node: Node) -> tuple[str | None, ...]:

@@ -6,6 +6,7 @@ from mem.domain.canonical import sha256_hex
 from mem.ports import Embedder, Reach, Skill, Vector
 from mem.testing.memories import remember
 from mem.testing.state import FakeState, HeldSkill, within
+from mem.writing import entries
 
 
 class FakeSkills:
@@ -21,13 +22,12 @@ class FakeSkills:
             held = state.skills.get(key)
             if held is not None and (held.skill, held.model_id) == (skill, embedder.model_id):
                 return False
-            text = f"{skill.name}\n{skill.description}"
+            text = entries.skill_text(skill)
             await remember(state, embedder, [text])
             revision = held.revision + 1 if held else 1
             vector = state.embeddings[embedder.model_id, sha256_hex(text)]
             state.skills[key] = HeldSkill(skill, revision, embedder.model_id, vector)
-            data = {**skill._asdict(), "revision": revision, "model_id": embedder.model_id}
-            state.append("skill", f"skill:{skill.project}:{skill.name}:{revision}", data)
+            state.append(entries.skill(skill, revision, embedder.model_id))
             return True
 
     async def nearest(self, vector: Vector, reach: Reach, limit: int) -> list[tuple[Skill, float]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mem.domain.accepting import Projection
-from mem.domain.journal import GENESIS, Entry, EntryKind, Head, Record, chain_sha, record_body
+from mem.domain.journal import GENESIS, Entry, Head, Record, chain_sha, record_body
 from mem.domain.nodes import Node
 from mem.domain.signatures import Signature
 from mem.ports import Clock, LedgerKey, Reach, Skill
@@ -76,16 +76,16 @@ class FakeState:
         self.ledger: dict[LedgerKey, Answered] = {}
         self.skills: dict[tuple[str, str], HeldSkill] = {}
 
-    def append(self, kind: EntryKind, key: str, data: dict[str, Any]) -> Record:
+    def append(self, entry: Entry) -> Record:
         """Append a record, or return the one that has the key."""
-        if key in self.by_key:
-            return self.by_key[key]
-        head, entry = self.head(), Entry(kind=kind, key=key, data=data)
+        if entry.key in self.by_key:
+            return self.by_key[entry.key]
+        head = self.head()
         seq, time = head.length + 1, self.clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         sha = chain_sha(head.sha, record_body(entry, seq=seq, time=time))
         record = Record(sha=sha, previous=head.sha, seq=seq, time=time, **entry.model_dump())
         self.records.append(record)
-        self.by_key[key] = record
+        self.by_key[entry.key] = record
         return record
 
     def head(self) -> Head:
@@ -107,7 +107,7 @@ class FakeJournal:
     async def record(self, entry: Entry) -> Record:
         """Append `entry`, or return the record that already has its key."""
         async with self._state.lock:
-            return self._state.append(entry.kind, entry.key, entry.data)
+            return self._state.append(entry)
 
     async def find(self, key: str) -> Record | None:
         """The record with that key."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import NamedTuple, TypeVar
 
 from mem.domain.accepting import AcceptInput, AcceptRequest, AcceptStep, Evidence, check_limits
@@ -56,7 +57,7 @@ async def record_candidate(journal: Journal, request: AcceptInput) -> str:
     """
     check_limits(request)
     mark = request.fingerprint or fingerprint(request.model_dump(mode="json", exclude_unset=True))
-    safe = protect(request)
+    safe = await asyncio.to_thread(protect, request)
     data = {
         "operation": "accept",
         "project": request.project,

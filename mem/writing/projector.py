@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -31,8 +32,12 @@ class ExtractiveProjector:
     async def project(self, text: str, evidence: Sequence[str]) -> str:
         """The distinct failure lines of all evidence, in its order; empty where it shows no failure."""
         del text  # what a memory says in prose is widened by a lexicon, which this projector does not have
-        lines = [line for each in evidence for line in failure_lines(each, limit=LINES_PER_EVIDENCE)]
-        return "\n".join(list(dict.fromkeys(lines))[:MAX_LINES])
+        return await asyncio.to_thread(_quote, evidence)
+
+
+def _quote(evidence: Sequence[str]) -> str:
+    lines = [line for each in evidence for line in failure_lines(each, limit=LINES_PER_EVIDENCE)]
+    return "\n".join(list(dict.fromkeys(lines))[:MAX_LINES])
 
 
 @cache
