@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 from mem.local import StackFile, StackOptions, remove_data, start_detached, stop_stack
+from mem.local.temporal import binary
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,6 +40,7 @@ class Loop:
     def __init__(self, home: Path, stack: StackFile) -> None:
         self.home = home
         self.stack = stack
+        self.forgotten_body = b""
 
     async def post(self, path: str, body: dict[str, Any], **headers: str) -> httpx2.Response:
         async with httpx2.AsyncClient(base_url=self.stack.http, timeout=60) as client:
@@ -59,6 +61,11 @@ class Loop:
         )
         return Result(run.returncode, run.stdout.decode(), run.stderr.decode())
 
+    async def temporal(self, *arguments: str) -> int:
+        """Run Temporal's own command line against this stack; its exit code."""
+        command = [binary(), *arguments, "--address", self.stack.temporal.address]
+        return (await asyncio.to_thread(subprocess.run, command, capture_output=True, timeout=60)).returncode
+
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.stack.database_url) as connection:
             return connection.execute(query.encode(), values).fetchall()
@@ -76,8 +83,18 @@ def stack_home() -> Iterator[Path]:
     remove_data(home)
 
 
+FORGOTTEN = {
+    "request_id": "kept",
+    "project": "keeper",
+    "signature_source": "git: fatal: refusing to merge unrelated histories\n",
+}
+"""A lookup that is answered first of all, and whose workflow is then deleted, which takes half a minute."""
+
+
 @pytest.fixture(scope="session")
 async def loop(stack_home: Path) -> AsyncIterator[Loop]:
     loop = Loop(stack_home, await start_detached(stack_home, StackOptions(app_dir=ROOT)))
+    loop.forgotten_body = (await loop.post("/memory/context", FORGOTTEN)).content
+    await loop.temporal("workflow", "delete", "-w", "context:keeper:kept", "-y")
     yield loop
     await stop_stack(stack_home)

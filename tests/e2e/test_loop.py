@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 from typing import Any
 
 import pytest
 
 from mem.client import MemoryClient
 from mem.domain.lookup import ContextRequest
-from mem.local.temporal import binary
-from tests.e2e.conftest import Loop
+from tests.e2e.conftest import FORGOTTEN, Loop
 
 CALLERS = 50
 
@@ -86,23 +84,32 @@ async def test_50_identical_calls_end_in_one_workflow_one_occurrence_and_one_bod
     assert await _runs(loop, "context:stormy:storm") == 1
 
 
-async def test_bytes_outlive_a_restart_and_the_deletion_of_the_workflow(loop: Loop, accepted: dict[str, Any]) -> None:
-    """The stored bytes come back, and another body conflicts: closed, after a restart, and once deleted."""
-    body = {"request_id": "kept", "project": "keeper", "signature_source": other_rendering()}
+async def test_bytes_outlive_a_restart(loop: Loop, accepted: dict[str, Any]) -> None:
+    """The stored bytes come back from a stack that was restarted, and another body conflicts before and after."""
+    body = {"request_id": "restarted", "project": "keeper", "signature_source": other_rendering()}
     other = {**body, "task": "something else"}
     first = await loop.post("/memory/context", body)
     assert (await loop.post("/memory/context", other)).status_code == 409
-    await _delete(loop, "context:keeper:kept")
     await loop.restart()
     assert (await loop.post("/memory/context", body)).content == first.content
-    await _gone(loop, "context:keeper:kept")
     conflict = await loop.post("/memory/context", other)
     assert conflict.status_code == 409
     assert conflict.headers["content-type"] == "application/problem+json"
-    assert (await loop.post("/memory/context", body)).content == first.content
     assert (await loop.post("/memory/accept", LESSON)).json() == accepted
     assert (await loop.post("/memory/accept", {**LESSON, "text": "Another lesson entirely."})).status_code == 409
+
+
+async def test_bytes_outlive_the_deletion_of_the_workflow(loop: Loop) -> None:
+    """With its workflow deleted a lookup gives the same bytes and counts nothing; another body conflicts."""
+    async with asyncio.timeout(120):
+        while await loop.temporal("workflow", "describe", "-w", "context:keeper:kept") == 0:
+            await asyncio.sleep(1)
+    assert (await loop.post("/memory/context", {**FORGOTTEN, "task": "something else"})).status_code == 409
+    assert (await loop.post("/memory/context", FORGOTTEN)).content == loop.forgotten_body
     assert loop.rows("SELECT count(*) FROM mem.journal WHERE key = 'lookup:context:keeper:kept'") == [(1,)]
+    assert {
+        n for (n,) in loop.rows("SELECT count(*) FROM mem.occurrence WHERE project = 'keeper' GROUP BY sig_sha")
+    } == {1}
 
 
 async def test_python_programs_get_the_same_bytes_as_http(loop: Loop, accepted: dict[str, Any]) -> None:
@@ -125,16 +132,3 @@ async def _runs(loop: Loop, workflow_id: str) -> int:
             if count.count:
                 return count.count
             await asyncio.sleep(0.2)
-
-
-async def _delete(loop: Loop, workflow_id: str) -> None:
-    command = [binary(), "workflow", "delete", "-w", workflow_id, "-y", "--address", loop.stack.temporal.address]
-    await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
-
-
-async def _gone(loop: Loop, workflow_id: str) -> None:
-    """Wait for the server to carry the deletion out."""
-    command = [binary(), "workflow", "describe", "-w", workflow_id, "--address", loop.stack.temporal.address]
-    async with asyncio.timeout(120):
-        while (await asyncio.to_thread(subprocess.run, command, capture_output=True)).returncode == 0:
-            await asyncio.sleep(1)
