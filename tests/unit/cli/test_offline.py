@@ -40,7 +40,6 @@ def state(monkeypatch) -> FakeState:
 
     monkeypatch.setattr("mem.wiring.open_ports", opened)
     monkeypatch.setattr("mem.wiring.open_store", opened)
-    monkeypatch.setattr("mem.addresses.find_addresses", lambda _: None)
     return found
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from mem.parsing import extract
+from mem.parsing.extract import SIGNATURES
 from mem.writing import projector as module
-from mem.writing.links import SIGNATURES_PER_EVIDENCE, signatures_of
+from mem.writing.links import signatures_of
 from mem.writing.projector import LINES_PER_EVIDENCE, MAX_LINES, ExtractiveProjector, rules_sha
 
 NPM = """\
@@ -122,4 +123,4 @@ def test_evidence_without_a_failure_links_nothing():
 def test_one_record_links_its_best_failures_alone():
     """A log with many failures gives no more than a handful of keys."""
     log = "\n".join(PYTHON.replace("yaml", f"package_{chr(97 + number)}") for number in range(20))
-    assert len(signatures_of([log])) == SIGNATURES_PER_EVIDENCE
+    assert len(signatures_of([log])) == SIGNATURES
