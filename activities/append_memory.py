@@ -8,6 +8,7 @@ from activities.errors import reporting
 from mem.domain.accepting import AcceptStep, AppendedMemory
 from mem.ports import AppendPlan, Journal, Memories
 from mem.writing.candidate import load_candidate
+from mem.writing.entries import appended_key
 
 
 class AppendMemory:
@@ -23,7 +24,7 @@ class AppendMemory:
         """Append the recorded candidate, or find that an equal memory was appended meanwhile."""
         candidate = await load_candidate(self._journal, step)
         plan = AppendPlan(
-            key=f"appended:accept:{step.project}:{step.request_id}",
+            key=appended_key(step.project, step.request_id),
             node=candidate.node,
             evidence=candidate.evidence,
             parents=candidate.parents,

@@ -22,7 +22,7 @@ class EmbedText:
         """Store a text vector for the node and its L0 parents; returns how many."""
         shas = [step.sha, *(each.stored_sha for each in await self._memories.evidence(step.sha))]
         nodes = await self._memories.nodes(shas)
+        # One at a time: what is stored stays, however often the step has to begin again.
         for sha in shas:
             await self._memories.put_vectors("text", {sha: nodes[sha].text}, self._embedder)
-            activity.heartbeat(sha)
         return len(shas)

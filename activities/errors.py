@@ -14,7 +14,9 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from mem.domain.errors import InvalidRequest, MemError, RequestConflict, Unavailable
 
 MAX_CAUSE = 500
+"""Characters of each text of a failure, since failures stay in histories."""
 BEATS_PER_TIMEOUT = 4
+"""More than one, so that a late heartbeat on a busy event loop is no death."""
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
 

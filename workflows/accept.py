@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 from temporalio import workflow
@@ -24,7 +24,6 @@ with workflow.unsafe.imports_passed_through():
         AcceptResult,
         AcceptStep,
         MemoryStep,
-        SettledBodies,
         Wait,
     )
     from mem.domain.answers import Answer
@@ -34,6 +33,8 @@ with workflow.unsafe.imports_passed_through():
     from workflows.failures import as_application_error, conflict, is_callers_fault
     from workflows.search_attributes import MEM_OUTCOME, MEM_SIGNATURE
 
+ArgumentT = TypeVar("ArgumentT")
+ResultT = TypeVar("ResultT")
 
 WAITS: tuple[Wait, ...] = ("all", "durable")
 
@@ -79,7 +80,7 @@ class AcceptMemory:
     async def accepted(self, request: AcceptInput) -> Answer:
         """The answer, once all steps are done (`wait: all`, within a minute) or the memory is durable."""
         if request.wait == "all":
-            await self._wait_at_most(policies.WAIT_FOR_ALL.total_seconds())
+            await self._wait_for_all()
         await workflow.wait_condition(lambda: self._state.durable or self._fault is not None)
         if self._fault is not None:
             raise self._fault
@@ -110,7 +111,7 @@ class AcceptMemory:
             appended = await self._run(AppendMemory.append_memory, self._step, "Append the memory: the durable point")
             self._state.appended(appended)
         self._show()
-        if self._state.sha is not None and self._state.status == "accepted":
+        if self._state.sha is not None:
             await self._make_findable(self._state.sha)
         self._state.done = True
         self._show()
@@ -147,7 +148,7 @@ class AcceptMemory:
                     body=self._state.answer().model_dump_json(),
                 )
                 summary = f"Store the answer for who waits for: {', '.join(open_waits)}"
-                settled: SettledBodies = await self._run(SettleAnswer.settle_acceptance, accepted, summary)
+                settled = await self._run(SettleAnswer.settle_acceptance, accepted, summary)
                 self._bodies |= settled.bodies
         return self._bodies[wait]
 
@@ -161,8 +162,15 @@ class AcceptMemory:
         await workflow.wait_condition(lambda: not self._settling.locked())
         return failure
 
-    def _run(self, activity: Any, argument: Any, summary: str, *, long: bool = False) -> Awaitable[Any]:
-        return workflow.execute_activity_method(
+    async def _run(
+        self,
+        activity: Callable[[Any, ArgumentT], Awaitable[ResultT]],
+        argument: ArgumentT,
+        summary: str,
+        *,
+        long: bool = False,
+    ) -> ResultT:
+        return await workflow.execute_activity_method(
             activity,
             argument,
             start_to_close_timeout=policies.EMBED_TIMEOUT if long else policies.STEP_TIMEOUT,
@@ -172,9 +180,11 @@ class AcceptMemory:
             summary=summary,
         )
 
-    async def _wait_at_most(self, seconds: float) -> None:
+    async def _wait_for_all(self) -> None:
         try:
-            await workflow.wait_condition(lambda: self._state.done or self._fault is not None, timeout=seconds)
+            await workflow.wait_condition(
+                lambda: self._state.done or self._fault is not None, timeout=policies.WAIT_FOR_ALL
+            )
         except TimeoutError:
             workflow.logger.info("answering durable: %s still pending", self._state.pending)
 

@@ -18,7 +18,7 @@ STEPS = ("project_symptoms", "embed_symptoms", "embed_text", "link_signatures")
 
 
 class Acceptance:
-    """What has happened so far. `durable` is the point from which an answer can be given."""
+    """What has happened so far. `durable`: an answer can be given. `sha`: that of an accepted memory."""
 
     def __init__(self) -> None:
         self.verdict: Verdict | None = None
@@ -52,11 +52,11 @@ class Acceptance:
 
     def appended(self, appended: AppendedMemory) -> None:
         """The memory is there, or an equal one was first."""
-        self.sha = appended.sha
         self.duplicate_of = appended.duplicate_of
-        self.status = "accepted" if appended.duplicate_of is None else "duplicate"
-        if appended.duplicate_of is not None:
-            self.sha = None
+        if appended.duplicate_of is None:
+            self.sha, self.status = appended.sha, "accepted"
+        else:
+            self.status = "duplicate"
 
     def projected(self, projection: Projection) -> None:
         """The projection is made, which may be empty."""

@@ -11,6 +11,9 @@ CALLERS_FAULTS = frozenset({"InvalidRequest", "TooLarge", "RequestConflict"})
 with any other failure the run fails and leaves the update open, so that a retry starts a new run."""
 
 
+_failure = functools.partial(ApplicationError, non_retryable=True)
+
+
 def conflict(request_id: str) -> ApplicationError:
     """The request id stands for another body."""
     cause = f"Request id {request_id!r} was used before with another body."
@@ -39,6 +42,3 @@ def as_application_error(error: FailureError, mark: str) -> ApplicationError:
         return _failure(message, message, "Send it again.", mark, type="Unavailable")
     message = f"A step did not finish: {cause}"
     return _failure(message, message, "Send the request again.", mark, type="Unavailable")
-
-
-_failure = functools.partial(ApplicationError, non_retryable=True)

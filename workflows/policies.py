@@ -33,3 +33,4 @@ LOOK_UP_PATIENCE = timedelta(seconds=40)
 """A lookup answers even without its database; what takes longer than this is a stuck process."""
 
 LOOK_UP_RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=100), maximum_interval=timedelta(seconds=2))
+"""The caller waits: often, until the patience is used up."""

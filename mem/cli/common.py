@@ -31,6 +31,14 @@ class OutputFormat(StrEnum):
 Format = Annotated[OutputFormat, typer.Option("--format", help="text for people, json for one document.")]
 
 
+def add_noun(app: typer.Typer, name: str, about: str) -> typer.Typer:
+    """Add a noun, below which commands are verbs; a callback keeps the verb where it is the only one."""
+    noun = typer.Typer(no_args_is_help=True, help=about)
+    noun.callback()(lambda: None)
+    app.add_typer(noun, name=name)
+    return noun
+
+
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a command's work; SIGTERM ends it as Ctrl-C does, so that what it started is stopped."""
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, show, show_json
+from mem.addresses import find_addresses
+from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, run, show, show_json
 from mem.domain.errors import InvalidRequest
+from mem.settings import Settings
 
 if TYPE_CHECKING:
     from mem.domain.journal import Head
@@ -19,10 +21,9 @@ HeadOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    noun = typer.Typer(no_args_is_help=True, help="The journal, the only authority on memory.")
+    noun = add_noun(app, "log", "The journal, the only authority on memory.")
     noun.command()(export)
     noun.command()(verify)
-    app.add_typer(noun, name="log")
 
 
 def export() -> None:
@@ -46,20 +47,16 @@ def verify(
 
 
 async def _export() -> None:
-    from mem.addresses import find_addresses  # noqa: PLC0415 - with what follows, half a second to import
-    from mem.settings import Settings  # noqa: PLC0415
-    from mem.store.export import export_stored  # noqa: PLC0415
+    from mem.store.export import export_stored  # noqa: PLC0415 - with what follows, half a second to import
     from mem.wiring import open_store  # noqa: PLC0415
 
     async with open_store(find_addresses(Settings())) as store:
         async for line in export_stored(store.pool):
-            show(line.rstrip("\n"))
+            show(line)
 
 
 async def _verify_stored(head: str | None) -> Head:
-    from mem.addresses import find_addresses  # noqa: PLC0415 - with what follows, half a second to import
-    from mem.settings import Settings  # noqa: PLC0415
-    from mem.store.export import verify_stored  # noqa: PLC0415
+    from mem.store.export import verify_stored  # noqa: PLC0415 - with what follows, half a second to import
     from mem.wiring import open_store  # noqa: PLC0415
 
     async with open_store(find_addresses(Settings())) as store:

@@ -7,22 +7,17 @@ from typing import Annotated
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, explained, run, say, show, show_json
+from mem.addresses import find_addresses
+from mem.cli.common import Format, OutputFormat, add_noun, explained, run, say, show, show_json
 from mem.domain.errors import InvalidRequest
+from mem.settings import Settings
 
 SUFFIXES = (".md", ".markdown")
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    noun = typer.Typer(no_args_is_help=True, help="The reference corpus.")
-    noun.callback()(_group)
-    noun.command()(add)
-    app.add_typer(noun, name="reference")
-
-
-def _group() -> None:
-    """The reference corpus."""
+    add_noun(app, "reference", "The reference corpus.").command()(add)
 
 
 def add(
@@ -40,9 +35,7 @@ def add(
 
 
 async def _add(documents: dict[str, str], project: str | None) -> dict[str, int]:
-    from mem.addresses import find_addresses  # noqa: PLC0415 - with what follows, a second to import
-    from mem.settings import Settings  # noqa: PLC0415
-    from mem.wiring import open_ports  # noqa: PLC0415
+    from mem.wiring import open_ports  # noqa: PLC0415 - with what follows, a second to import
     from mem.writing.reference import reference_nodes  # noqa: PLC0415
 
     added: dict[str, int] = {}

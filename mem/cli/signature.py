@@ -6,20 +6,13 @@ from typing import Annotated
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, explained, read_bytes, say, show
+from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, say, show
 from mem.domain.signatures import Extraction
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    noun = typer.Typer(no_args_is_help=True, help="What identifies a failure.")
-    noun.callback()(_group)
-    noun.command()(extract)
-    app.add_typer(noun, name="signature")
-
-
-def _group() -> None:
-    """What identifies a failure."""
+    add_noun(app, "signature", "What identifies a failure.").command()(extract)
 
 
 def extract(

@@ -6,20 +6,15 @@ from typing import Annotated
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, show, show_json
+from mem.addresses import find_addresses
+from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, run, show, show_json
 from mem.domain.errors import InvalidRequest
+from mem.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    noun = typer.Typer(no_args_is_help=True, help="Skills of agents.")
-    noun.callback()(_group)
-    noun.command()(add)
-    app.add_typer(noun, name="skill")
-
-
-def _group() -> None:
-    """Skills of agents."""
+    add_noun(app, "skill", "Skills of agents.").command()(add)
 
 
 def add(
@@ -37,9 +32,7 @@ def add(
 
 
 async def _add(file: str, project: str | None) -> tuple[str, bool]:
-    from mem.addresses import find_addresses  # noqa: PLC0415 - with what follows, a second to import
-    from mem.settings import Settings  # noqa: PLC0415
-    from mem.wiring import open_ports  # noqa: PLC0415
+    from mem.wiring import open_ports  # noqa: PLC0415 - with what follows, a second to import
     from mem.writing.skills import parse_skill  # noqa: PLC0415
 
     try:

@@ -4,34 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from mem.domain.errors import MemError
+from mem.cli.common import Format, OutputFormat, explained, say, show
 from mem.settings import Settings
 
 if TYPE_CHECKING:
     from mem.local import PartStatus, StackFile
 
 PORT = {"min": 1, "max": 65535}
-
-
-class OutputFormat(StrEnum):
-    """How a command prints its result."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-Format = Annotated[OutputFormat, typer.Option("--format", help="text for people, json for one document.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +37,7 @@ def up(
 ) -> None:
     """Start Postgres, Temporal, the worker and the gateway, and stop them again on Ctrl-C."""
     settings = Settings()
-    with _explained():
+    with explained():
         from mem.local import StackHome, StackOptions, start_detached, supervise  # noqa: PLC0415
 
         options = StackOptions(
@@ -69,36 +55,36 @@ def up(
             ready(asyncio.run(start_detached(settings.home, options)))
         else:
             logs = StackHome.at(settings.home).logs
-            _say(f"logs: {logs}")
-            asyncio.run(supervise(settings.home, options, ready, _say))
+            say(f"logs: {logs}")
+            asyncio.run(supervise(settings.home, options, ready, say))
 
 
 def down(output: Format = OutputFormat.TEXT) -> None:
     """Stop the stack and everything that it started."""
     settings = Settings()
-    with _explained():
+    with explained():
         from mem.local import stop_stack  # noqa: PLC0415
 
         stopped = asyncio.run(stop_stack(settings.home))
         if output is OutputFormat.JSON:
-            _print(json.dumps({"stopped": stopped}))
+            show(json.dumps({"stopped": stopped}))
         elif stopped:
-            _print(f"stopped: {', '.join(stopped)}")
+            show(f"stopped: {', '.join(stopped)}")
         else:
-            _print(f"The stack of {settings.home.resolve()} is not running.")
+            show(f"The stack of {settings.home.resolve()} is not running.")
 
 
 def status(output: Format = OutputFormat.TEXT) -> None:
     """Show what runs and what answers; exit 1 unless every part answers."""
     settings = Settings()
-    with _explained():
+    with explained():
         from mem.local import stack_status  # noqa: PLC0415
 
         found = asyncio.run(stack_status(settings.home))
         if output is OutputFormat.JSON:
-            _print(found.model_dump_json(indent=2))
+            show(found.model_dump_json(indent=2))
         elif not found.parts:
-            _print(f"The stack of {found.home} is not running. `mem up` starts it.")
+            show(f"The stack of {found.home} is not running. `mem up` starts it.")
         else:
             _print_parts(found.parts)
         if not found.running:
@@ -116,22 +102,9 @@ def _given(settings: Settings) -> dict[str, object]:
     }
 
 
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Turn an error into its one clear message and exit code 1."""
-    try:
-        yield
-    except MemError as error:
-        sys.stderr.write(f"error: {error}\n")
-        raise typer.Exit(1) from None
-    except ModuleNotFoundError as error:
-        sys.stderr.write(f"error: {error.name} is not installed. Install mem-worker[local,worker,http].\n")
-        raise typer.Exit(1) from None
-
-
 def _print_stack(stack: StackFile, output: OutputFormat, hint: str) -> None:
     if output is OutputFormat.JSON:
-        _print(stack.model_dump_json(indent=2))
+        show(stack.model_dump_json(indent=2))
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
@@ -143,7 +116,7 @@ def _print_stack(stack: StackFile, output: OutputFormat, hint: str) -> None:
     if stack.postgres_dir is not None:
         table.add_row("Postgres data", stack.postgres_dir)
     Console(soft_wrap=True).print(table)
-    _print(f"\nEvery part answers. {hint}")
+    show(f"\nEvery part answers. {hint}")
 
 
 def _print_parts(parts: tuple[PartStatus, ...]) -> None:
@@ -159,14 +132,3 @@ def _state(part: PartStatus) -> str:
     if part.answering:
         return "[green]answers[/green]"
     return "[red]not running[/red]" if part.running is False else "[red]does not answer[/red]"
-
-
-def _say(text: str) -> None:
-    """Progress goes to stderr: stdout is for the result."""
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()

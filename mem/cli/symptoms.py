@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, explained, run, show, show_json
+from mem.addresses import find_addresses
+from mem.cli.common import Format, OutputFormat, add_noun, explained, run, show, show_json
+from mem.settings import Settings
 
 if TYPE_CHECKING:
     from mem.domain.accepting import Projection
@@ -14,14 +16,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    noun = typer.Typer(no_args_is_help=True, help="Symptom projections.")
-    noun.callback()(_group)
-    noun.command(name="show")(show_symptoms)
-    app.add_typer(noun, name="symptoms")
-
-
-def _group() -> None:
-    """Symptom projections."""
+    add_noun(app, "symptoms", "Symptom projections.").command(name="show")(show_symptoms)
 
 
 def show_symptoms(
@@ -51,9 +46,7 @@ def show_symptoms(
 
 
 async def _projection(prefix: str) -> tuple[str, Projection | None]:
-    from mem.addresses import find_addresses  # noqa: PLC0415 - with what follows, half a second to import
-    from mem.settings import Settings  # noqa: PLC0415
-    from mem.wiring import open_store  # noqa: PLC0415
+    from mem.wiring import open_store  # noqa: PLC0415 - with what follows, half a second to import
 
     async with open_store(find_addresses(Settings())) as store:
         sha = await store.memories.resolve(prefix)

@@ -10,10 +10,10 @@ import uvicorn
 from pydantic import ValidationError
 
 from mem.addresses import find_addresses
+from mem.client import MemoryClient
 from mem.domain.errors import MemError
 from mem.gateway.app import create_app
 from mem.settings import Settings, told
-from mem.wiring import open_client
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8642
@@ -26,15 +26,18 @@ async def serve(settings: Settings) -> None:
         MemError: no Temporal server is known, or it does not answer.
     """
     found = find_addresses(settings)
-    async with open_client(found) as client:
-        config = uvicorn.Config(
-            create_app(client),
-            host=LOOPBACK,
-            port=settings.http_port or DEFAULT_PORT,
-            log_level="warning",
-            access_log=False,
-        )
-        await uvicorn.Server(config).serve()
+    # Not by way of the wiring, which loads database and models: this process needs neither, nor the extra `worker`.
+    client = await MemoryClient.connect(
+        address=found.need_temporal(), namespace=found.namespace, task_queue=found.task_queue
+    )
+    config = uvicorn.Config(
+        create_app(client),
+        host=LOOPBACK,
+        port=settings.http_port or DEFAULT_PORT,
+        log_level="warning",
+        access_log=False,
+    )
+    await uvicorn.Server(config).serve()
 
 
 def main() -> None:

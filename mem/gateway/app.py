@@ -60,6 +60,11 @@ def _replied(reply: Reply[Any], identified: Identified) -> Response:
 
 
 def _body(model: type[ContextRequest | AcceptRequest]) -> dict[str, Any]:
-    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema = model.model_json_schema(ref_template="{model}")
+    # FastAPI takes this as it is and names no components: what the fields refer to has to stand in them.
+    parts = schema.pop("$defs", {})
+    for field in schema["properties"].values():
+        if "$ref" in field.get("items", {}):
+            field["items"] = parts[field["items"]["$ref"]]
     schema["required"] = [name for name in schema.get("required", []) if name != "request_id"]
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

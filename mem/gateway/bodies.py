@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 import secrets
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from fastapi import Request
-from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
 
 from mem.domain.errors import InvalidRequest, TooLarge
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
-MAX_DEPTH_HINT = "Send a flat JSON object as the documentation shows."
-
-ModelT = TypeVar("ModelT", bound=BaseModel)
+_REMEDY = "Send a flat JSON object as the documentation shows."
 
 
 class Identified(NamedTuple):
-    """The fields of a body with their request id; `made` when the server had to make one."""
+    """The fields of a body with their request id, which the server makes where the caller brings none."""
 
     fields: dict[str, Any]
     request_id: str
-    made: bool
 
 
 async def read_fields(request: Request) -> Identified:
@@ -41,10 +37,9 @@ async def read_fields(request: Request) -> Identified:
             "The header Idempotency-Key and `request_id` in the body differ.", "Send one of them, or equal ones."
         )
     request_id = inside if inside is not None else header
-    made = request_id is None
-    if made:
+    if request_id is None:
         request_id = f"made-{secrets.token_hex(16)}"
-    return Identified({**fields, "request_id": request_id}, str(request_id), made)
+    return Identified({**fields, "request_id": request_id}, str(request_id))
 
 
 async def _bounded(request: Request) -> bytes:
@@ -71,15 +66,15 @@ def _too_large() -> TooLarge:
 
 def _parsed(body: bytes) -> dict[str, Any]:
     if not body.strip():
-        raise InvalidRequest("The body is empty.", MAX_DEPTH_HINT)
+        raise InvalidRequest("The body is empty.", _REMEDY)
     try:
         fields = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (UnicodeDecodeError, ValueError) as error:
-        raise InvalidRequest(f"The body is no JSON: {error}.", MAX_DEPTH_HINT) from error
+        raise InvalidRequest(f"The body is no JSON: {error}.", _REMEDY) from error
     except RecursionError as error:
-        raise InvalidRequest("The body is nested too deeply.", MAX_DEPTH_HINT) from error
+        raise InvalidRequest("The body is nested too deeply.", _REMEDY) from error
     if not isinstance(fields, dict):
-        raise InvalidRequest("The body is no JSON object.", MAX_DEPTH_HINT)
+        raise InvalidRequest("The body is no JSON object.", _REMEDY)
     return fields
 
 

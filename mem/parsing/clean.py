@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, assert_never
 
 from mem.parsing.decode import without_surrogates
 from mem.parsing.rules import Envelopes, Marker, load
@@ -77,6 +77,11 @@ def _prefixes() -> tuple[tuple[Any, str | None], ...]:
         (re.compile(entry.pattern.pattern.replace(r"\x{feff}", "\ufeff")), entry.envelope)
         for entry in _envelopes().prefix
     )
+
+
+def _status(groups: dict[str, str | None]) -> int:
+    """The exit status that a mark names; a log can hold a number of any length."""
+    return int((groups.get("status") or "0")[:9])
 
 
 class _Cleaner:
@@ -168,16 +173,21 @@ class _Cleaner:
             self.votes[marker.envelope] += 3
         self.out.marks.add(number)
         groups = found.groupdict()
-        if marker.kind == "open":
-            self._open(number, groups.get("name") or "", marker)
-        elif marker.kind == "close":
-            self._close(number, None)
-        elif marker.kind == "exit":
-            self._exit(number, groups)
-        elif marker.kind == "quote":
-            self.until = marker.until
-        elif marker.kind == "done":
-            self.out.verdict = int((groups.get("status") or "0")[:9])
+        match marker.kind:
+            case "open":
+                self._open(number, groups.get("name") or "", marker)
+            case "close":
+                self._close(number, None)
+            case "exit":
+                self._exit(number, groups)
+            case "quote":
+                self.until = marker.until
+            case "done":
+                self.out.verdict = _status(groups)
+            case "note":
+                pass
+            case _:
+                assert_never(marker.kind)
         return ""
 
     def _open(self, number: int, name: str, marker: Marker) -> None:
@@ -196,7 +206,7 @@ class _Cleaner:
 
     def _exit(self, number: int, groups: dict[str, str | None]) -> None:
         """An exit mark speaks about the open command, else about the one that closed last."""
-        status = int((groups.get("status") or "0")[:9])
+        status = _status(groups)
         if self.start is not None:
             self._close(number, status)
         elif self.out.commands:

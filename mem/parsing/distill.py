@@ -13,11 +13,10 @@ from mem.domain.canonical import sha256_hex
 from mem.domain.signatures import Signature
 from mem.parsing.clean import ELIDED, cap
 from mem.parsing.decode import without_surrogates
-from mem.parsing.extract import ranked, signature
+from mem.parsing.extract import SIGNATURES, ranked, signature
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Scored
 
-_LIMIT = 5
 _WIDTHS = (12, 6, 40, 4, 120, 2)
 _MARKS = 60
 
@@ -43,7 +42,7 @@ def distill(text: str, *, max_bytes: int = 32768) -> Distilled:
     if size <= max_bytes:
         return Distilled(text, list(range(1, len(lines) + 1)), sha, size)
     page = read(text)
-    best = ranked(page, _LIMIT)
+    best = ranked(page, SIGNATURES)
     wanted = [_place(signature(page, one, key)) for one, key in best]
     tried: list[tuple[int, str, list[int]]] = []
     for width in _WIDTHS:
@@ -65,7 +64,8 @@ def _agreeing(body: str, line_map: list[int], wanted: list[tuple[str, int, int]]
     """How many signatures, from the first, are those of the whole; -1 if there are others."""
     page = read(body)
     found = [
-        (key.sig_sha, line_map[one.candidate.start], line_map[one.candidate.end]) for one, key in ranked(page, _LIMIT)
+        (key.sig_sha, line_map[one.candidate.start], line_map[one.candidate.end])
+        for one, key in ranked(page, SIGNATURES)
     ]
     if not wanted:
         return 0 if not found else -1

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from mem.parsing.clean import cap
-from mem.parsing.extract import ranked
+from mem.parsing.extract import SIGNATURES, ranked
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Scored
 from mem.parsing.redact import redact
 
 _WIDTH = 300
-_BLOCKS = 5
 
 
 def failure_lines(text: str, *, limit: int) -> list[str]:
     """At most `limit` redacted lines of the best blocks, best first, without frames and repeats."""
     page = read(text)
     found: dict[str, None] = {}
-    for one, _ in ranked(page, _BLOCKS):
+    for one, _ in ranked(page, SIGNATURES):
         for line in _lines(page, one):
             if len(found) >= max(limit, 0):
                 return list(found)

@@ -11,10 +11,12 @@ from mem.parsing.key import Key, key_of
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Ranker, Scored, ranking
 
+SIGNATURES = 5
+"""So many failures of a text are linked, looked up and kept by distilling: one number, or these would disagree."""
 KEPT = 40
 
 
-def extract(text: str, *, limit: int = 5) -> list[Signature]:
+def extract(text: str, *, limit: int = SIGNATURES) -> list[Signature]:
     """The failures in `text`, best first; [] where there is none."""
     page = read(text)
     return [signature(page, one, key) for one, key in ranked(page, limit)]
@@ -29,7 +31,7 @@ def identifying(found: Sequence[Signature]) -> list[Signature]:
     return [signature for rank, signature in enumerate(found) if rank == 0 or signature.tool != "generic"]
 
 
-def extract_source(source: str, data: bytes, *, limit: int = 5) -> Extraction:
+def extract_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Extraction:
     """The failures in `data`, which came from `source`."""
     text = decode(data)
     return Extraction(

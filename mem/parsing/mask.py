@@ -18,6 +18,9 @@ _WORKSPACES = compile_pattern(
     r"|private/var/folders/[^/]+/[^/]+/T|var/folders/[^/]+/[^/]+/T|tmp|var/tmp|usr/src/app|app|code|src|work)/"
 )
 _WORKSPACE_PARTS = 2
+_LOCATION = compile_pattern(r"(?::\d{1,6}(?::\d{1,5})?|\(\d{1,6}(?:,\d{1,5})?\))$")
+_TEMPORARY = compile_pattern(r"^(?:(?:tmp|temp)[._-]?[\w]{4,}|\d+|pip-[\w-]+-[a-z0-9_]{8}|pytest-(?:of-\w+|\d+))$")
+_HEX_RUN = compile_pattern(r"\b[0-9a-f]{7,128}\b")
 
 
 def mask(text: str) -> str:
@@ -89,17 +92,10 @@ def path(text: str) -> str:
     return "/".join(kept) or "/"
 
 
-_LOCATION = compile_pattern(r"(?::\d{1,6}(?::\d{1,5})?|\(\d{1,6}(?:,\d{1,5})?\))$")
-_TEMPORARY = compile_pattern(r"^(?:(?:tmp|temp)[._-]?[\w]{4,}|\d+|pip-[\w-]+-[a-z0-9_]{8}|pytest-(?:of-\w+|\d+))$")
-
-
 def _part(part: str) -> str:
     if _TEMPORARY.match(part):
         return "<n>"
     return str(_HEX_RUN.sub(lambda found: _hex(found.group()), part))
-
-
-_HEX_RUN = compile_pattern(r"\b[0-9a-f]{7,128}\b")
 
 
 def _hex(text: str) -> str:

@@ -14,6 +14,10 @@ CONTEXT = 4
 """How many lines around a block its features may look at."""
 _HEADING_ABOVE = 3
 _NEAR = 60
+_WORDS = (
+    "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase", "traceback", "shell_error",
+)  # fmt: skip
+"""The classes of words that name a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,7 @@ class Ranker:
         self.first = min(self.failing, default=None)
         self.passed = {command.start for command in commands if command.status == 0}
         self.junk = page.bit("summary", "wrapper", "ruler", "passed", "zero", "vague")
-        self.word = page.bit(
-            "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase",
-            "traceback", "shell_error",
-        )  # fmt: skip
+        self.word = page.bit(*_WORDS)
         weights = [1 if text.strip() else 0 for text in page.lines]
         for line, count in page.cleaned.elided.items():
             weights[line] = count
@@ -123,14 +124,7 @@ class Ranker:
         names, bits = self.page.names, self.page.bits[one.anchor]
         if one.telling is not None:
             bits |= self.page.bits[one.telling]
-        features = {
-            name: 1.0
-            for name in (
-                "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase",
-                "traceback", "shell_error",
-            )
-            if bits & names[name]
-        }  # fmt: skip
+        features = {name: 1.0 for name in _WORDS if bits & names[name]}
         blemish = self.page.bit("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
         if bits & names["strong"] and not bits & blemish:
             features["unblemished"] = 1.0

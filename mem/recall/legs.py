@@ -6,13 +6,14 @@ import asyncio
 import time
 import traceback
 from collections.abc import Awaitable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import structlog
 
 from mem.domain.errors import MemError, RequestConflict
 from mem.domain.lookup import Degradation, Leg
 from mem.parsing.redact import redact
+from mem.recall.outcome import LegTrace
 
 LEG_SECONDS = 2.0
 TOTAL_SECONDS = 6.0
@@ -25,15 +26,6 @@ _MOMENT = 1 / 120
 log = structlog.get_logger()
 
 T = TypeVar("T")
-
-
-class LegRun(NamedTuple):
-    """How one leg went, for the trace."""
-
-    leg: Leg
-    milliseconds: float
-    found: int
-    note: str
 
 
 class Legs:
@@ -49,7 +41,7 @@ class Legs:
         self._total_seconds = total_seconds
         self._moment = total_seconds * _MOMENT
         self._end = time.monotonic() + total_seconds - _MOMENTS * self._moment
-        self.runs: list[LegRun] = []
+        self.runs: list[LegTrace] = []
         self._failed: dict[Leg, str] = {}
 
     @property
@@ -80,12 +72,13 @@ class Legs:
             note = self._timeout(seconds) if limit.expired() else str(error) or type(error).__name__
         except Exception as error:  # noqa: BLE001 - logged whole, with its stack
             # Formatted here, not by the logger: with local variables that takes seconds, and shows the log.
-            log.error("leg broke", leg=leg, stack=redact("".join(traceback.format_exception(error))).text)  # noqa: TRY400
+            log.error("leg broke", leg=leg, stack=redact("".join(traceback.format_exception(error))).text)  # noqa: TRY400 - see above
             note = f"unexpected {type(error).__name__}"
         if note:
             self.degrade(leg, note)
         found = len(result) if isinstance(result, list | dict) else int(result is not None)
-        self.runs.append(LegRun(leg, round((time.monotonic() - started) * 1000, 1), found, note))
+        milliseconds = round((time.monotonic() - started) * 1000, 1)
+        self.runs.append(LegTrace(leg=leg, milliseconds=milliseconds, found=found, note=note))
         return result
 
     def _timeout(self, seconds: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mem.domain.errors import Unavailable
-from mem.domain.ids import SHARED, fingerprint
+from mem.domain.ids import fingerprint
 from mem.domain.lookup import Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
 from mem.domain.nodes import Parent
 from mem.ports import (
@@ -162,7 +162,6 @@ class LookUp:
                 signature=_matching(query, gathered, ranked.candidate.node.stored_sha) if ranked.tier == 1 else None,
                 parents=parents,
                 superseded=gathered.superseded.get(ranked.candidate.node.stored_sha, []),
-                shared=SHARED,
             )
             for ranked in ranking.kept
         ]

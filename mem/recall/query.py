@@ -11,7 +11,6 @@ from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 from mem.ports import Reach
 
-SIGNATURES = 5
 FAILURE_LINES = 8
 PROBE_CHARACTERS = 2000
 
@@ -64,7 +63,7 @@ def read_query(request: LookUpInput) -> Query:
     narrow = _reach(request.project, request.scope, federated_by_default=False)
     if source is not None and source.strip():
         safe = redact(strip_bidi_and_zero_width(source).text).text
-        signatures = identifying(extract(safe, limit=SIGNATURES))
+        signatures = identifying(extract(safe))
         lines = failure_lines(safe, limit=FAILURE_LINES)
         # A failure may consist of frames alone, which are not quoted: then its masked message tells about it.
         told = lines or [signature.message for signature in signatures if signature.message.strip()]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mem.domain.errors import Unavailable
+from mem.domain.ids import SHARED
 from mem.domain.lookup import Lesson, LessonSignature, MatchedKind, Scores, Tier
 from mem.domain.nodes import Parent
 from mem.ports import Candidate, Reranker, RerankQuery
@@ -114,7 +115,6 @@ def as_lesson(
     signature: LessonSignature | None,
     parents: Mapping[str, list[Parent]],
     superseded: Sequence[str],
-    shared: str,
 ) -> Lesson:
     """The lesson as the contract shows it; counts come later, from the transaction that makes them."""
     node = ranked.candidate.node
@@ -122,7 +122,7 @@ def as_lesson(
         tier=ranked.tier,
         level=node.level,
         sha=node.stored_sha,
-        project=None if node.project == shared else node.project,
+        project=None if node.project == SHARED else node.project,
         text=node.text,
         matched_kind=ranked.kind,
         signature=signature,

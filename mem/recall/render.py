@@ -9,7 +9,7 @@ from mem.domain.lookup import ContextAnswer, Lesson, SeenSignature
 from mem.ports import Seen
 from mem.recall.budget import Fitted
 from mem.recall.legs import Legs
-from mem.recall.outcome import LegTrace, LessonTrace, LookUpOutcome, Trace, Unsettled
+from mem.recall.outcome import LessonTrace, LookUpOutcome, Trace, Unsettled
 from mem.recall.query import Query
 
 _NO_SEARCH = ("ledger", "rerank", "skills")
@@ -81,7 +81,7 @@ def outcome_of(
 def _trace(answer: ContextAnswer, legs: Legs, *, replayed: bool) -> Trace:
     return Trace(
         tier=answer.tier,
-        legs=[LegTrace(leg=r.leg, milliseconds=r.milliseconds, found=r.found, note=r.note) for r in legs.runs],
+        legs=list(legs.runs),
         lessons=[
             LessonTrace(
                 tier=lesson.tier,

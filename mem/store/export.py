@@ -16,6 +16,8 @@ from mem.store import embeddings, journal
 from mem.store.chain import ChainCheck, Link, verify
 from mem.store.pool import Pool, on_connection
 
+_REMEDY = "Export the journal again."
+
 
 class Exported(NamedTuple):
     """A record of an export, with the vector that an embedding record names."""
@@ -60,7 +62,7 @@ async def export_lines(links: AsyncIterable[Link], head: Head) -> AsyncIterator[
             count += 1
             if count == head.length:
                 break
-    yield canonical_json({"head": {"count": head.length, "sha": head.sha}}).decode()
+    yield _head_line(head)
 
 
 def parse_lines(lines: Iterable[str], expected_head: str | None = None) -> Iterator[Exported]:
@@ -73,7 +75,7 @@ def parse_lines(lines: Iterable[str], expected_head: str | None = None) -> Itera
     ended = False
     for number, line in enumerate(lines, 1):
         if ended:
-            raise JournalCorrupt(f"Line {number} stands behind the head.", "Export the journal again.")
+            raise JournalCorrupt(f"Line {number} stands behind the head.", _REMEDY)
         parsed = _parse(number, line.rstrip("\r\n"))
         if isinstance(parsed, Head):
             check.finish(parsed)
@@ -83,9 +85,7 @@ def parse_lines(lines: Iterable[str], expected_head: str | None = None) -> Itera
             check.take(Link(record.seq, record.sha, record.previous, record.body, embedding=embedding))
             yield parsed
     if not ended:
-        raise JournalCorrupt(
-            f"Record {check.length + 1} or the head is missing: the export was cut off.", "Export the journal again."
-        )
+        raise JournalCorrupt(f"Record {check.length + 1} or the head is missing: the export was cut off.", _REMEDY)
 
 
 def verify_lines(lines: Iterable[str], expected_head: str | None = None) -> Head:
@@ -116,13 +116,17 @@ def _line(body: bytes, embedding: bytes | None, previous: str, sha: str) -> str:
     return f'{{"body":{body.decode()},{beside}"previous":"{previous}","sha":"{sha}"}}'
 
 
+def _head_line(head: Head) -> str:
+    return canonical_json({"head": {"count": head.length, "sha": head.sha}}).decode()
+
+
 def _parse(number: int, line: str) -> Exported | Head:
     """Read a line; one that would be written in another way was changed, whatever it means."""
     try:
         found = json.loads(line)
         if "head" in found:
             head = Head(int(found["head"]["count"]), str(found["head"]["sha"]))
-            again = canonical_json({"head": {"count": head.length, "sha": head.sha}}).decode()
+            again = _head_line(head)
             parsed: Exported | Head = head
         else:
             record = Record(sha=found["sha"], previous=found["previous"], **found["body"])
@@ -132,7 +136,7 @@ def _parse(number: int, line: str) -> Exported | Head:
                 raise ValueError("an embedding stands beside its record, and nowhere else")
             parsed = Exported(record, embedding)
     except (ValueError, KeyError, TypeError, ValidationError) as error:
-        raise JournalCorrupt(f"Line {number} is no line of an export.", "Export the journal again.") from error
+        raise JournalCorrupt(f"Line {number} is no line of an export.", _REMEDY) from error
     if again != line:
-        raise JournalCorrupt(f"Line {number} was changed.", "Export the journal again.")
+        raise JournalCorrupt(f"Line {number} was changed.", _REMEDY)
     return parsed

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import LiteralString, NamedTuple
 
 from psycopg.rows import class_row
 
 from mem.domain.canonical import sha256_hex
+from mem.domain.errors import JournalCorrupt
 from mem.domain.journal import Entry, Head, Record, chain_sha, record_body
 from mem.ports import Clock
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
@@ -89,15 +90,9 @@ async def lock(connection: Connection, names: Sequence[str]) -> None:
 
 async def find(connection: Connection, key: str) -> Record | None:
     """The record with that key."""
-    rows = await find_all(connection, [key])
-    return rows[0] if rows else None
-
-
-async def find_all(connection: Connection, keys: Sequence[str]) -> list[Record]:
-    """The records with these keys, in no order."""
     cursor = connection.cursor(row_factory=class_row(StoredRecord))
-    await cursor.execute(sql("journal.find"), {"keys": list(keys)})
-    return [row.record for row in await cursor.fetchall()]
+    row = await (await cursor.execute(sql("journal.find"), {"key": key})).fetchone()
+    return row.record if row else None
 
 
 async def append(connection: Connection, entries: Sequence[Entry], now: datetime) -> list[Record]:
@@ -107,10 +102,7 @@ async def append(connection: Connection, entries: Sequence[Entry], now: datetime
     """
     if not entries:
         return []
-    row = await (await connection.execute(sql("journal.lock_head"))).fetchone()
-    if row is None:
-        raise RuntimeError("the head row of the journal is gone")
-    length, sha = row
+    length, sha = await _read_head(connection, sql("journal.lock_head"))
     time = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     records = []
     for seq, entry in enumerate(entries, length + 1):
@@ -123,8 +115,15 @@ async def append(connection: Connection, entries: Sequence[Entry], now: datetime
 
 async def head(connection: Connection) -> Head:
     """Length and sha of the journal."""
-    row = await (await connection.execute(sql("journal.head"))).fetchone()
-    return Head(*row) if row else Head(0, "")
+    return await _read_head(connection, sql("journal.head"))
+
+
+async def _read_head(connection: Connection, statement: LiteralString) -> Head:
+    row = await (await connection.execute(statement)).fetchone()
+    if row is None:
+        # Even an empty journal has one, and an export without it would pass for that of an empty journal.
+        raise JournalCorrupt("The head row of the journal is gone.", "Restore the journal from a copy.")
+    return Head(*row)
 
 
 def _row(record: Record) -> dict[str, str | int]:

@@ -108,7 +108,7 @@ def _missing(known: list[Migration], applied: Mapping[int, tuple[str, str]]) -> 
 
 async def _apply(connection: Connection, migration: Migration) -> None:
     async with connection.transaction():
-        await connection.execute("SET LOCAL search_path = mem, public")
+        await connection.execute(sql("migrate.search_path"))
         await connection.execute(migration.script)
         await connection.execute(
             sql("migrate.record"), {"version": migration.version, "name": migration.name, "sha": migration.sha}

@@ -13,6 +13,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from mem.domain.errors import ConfigurationError, InvalidRequest, Unavailable
+from mem.store.queries import sql
 
 Connection = AsyncConnection[TupleRow]
 Pool = AsyncConnectionPool[Connection]
@@ -32,17 +33,6 @@ _BLIPS = frozenset(
     }
 )
 
-_SESSION = """
-SET search_path = mem, public;
-SET jit = off;
-SET random_page_cost = 1.1;
-SET plan_cache_mode = force_custom_plan;
-SET hnsw.ef_search = 200;
-SET hnsw.iterative_scan = relaxed_order;
-SET pg_trgm.word_similarity_threshold = 0.3;
-SET idle_in_transaction_session_timeout = '30s';
-"""
-
 
 async def open_pool(url: str, *, size: int = 8, statement_timeout_ms: int | None = None) -> Pool:
     """Open a pool of up to `size` connections; a statement that takes longer than the timeout is ended.
@@ -53,9 +43,9 @@ async def open_pool(url: str, *, size: int = 8, statement_timeout_ms: int | None
     """
 
     async def configure(connection: Connection) -> None:
-        await connection.execute(_SESSION)
+        await connection.execute(sql("session.settings"))
         if statement_timeout_ms is not None:
-            await connection.execute(f"SET statement_timeout = {int(statement_timeout_ms)}".encode())
+            await connection.execute(sql("session.statement_timeout"), {"milliseconds": str(statement_timeout_ms)})
         await register_vector_async(connection)
 
     await _probe(url, configure)

@@ -30,6 +30,11 @@ def appended(plan: AppendPlan, duplicate_of: str | None) -> Entry:
     )
 
 
+def appended_key(project: str, request_id: str) -> str:
+    """Names what became of the candidate of one acceptance."""
+    return f"appended:accept:{project}:{request_id}"
+
+
 def projection(sha: str, made: Projection) -> Entry:
     """What a model derived from a node."""
     return Entry(
@@ -86,7 +91,7 @@ def lookup(settlement: Settlement) -> Entry:
     """An answered lookup: what it saw, so that the counts can be made again."""
     return Entry(
         kind="lookup",
-        key=lookup_key(settlement.key.operation, settlement.key.scope, settlement.key.request_id),
+        key=lookup_key(*settlement.key),
         data={
             "operation": settlement.key.operation,
             "project": settlement.reach.project,

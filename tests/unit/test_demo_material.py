@@ -21,7 +21,8 @@ from mem.parsing.redact import redact
 
 DEMO = Path(mem.cli.demo.__file__).parent
 LOGS = sorted((DEMO / "logs").glob("*.log"))
-HOST_PATH = re.compile(r"/root\b|(?<![\w.])/tmp/|\.pyenv|capture-|/var/folders")
+HERE = [re.escape(str(path)) + r"\b" for path in (Path.home(), Path(__file__).resolve().parents[2])]
+HOST_PATH = re.compile("|".join([*HERE, r"/root\b", r"(?<![\w.])/tmp/", r"\.pyenv", "capture-", "/var/folders"]))
 INDEX_HOST = re.compile(
     r"\b(?:files\.python|test\.py|py)" + r"pi(?:hosted)?\.org|registry\.(?:npm|yarn)|deb\.deb" + "ian"
 )

@@ -50,7 +50,7 @@ SCENARIOS = (
     Scenario("psql-undefined", (), "make migrate", 3, servers.psql_undefined),
     Scenario("psql-deadlock", (), "make nightly", 1, servers.psql_deadlock),
 )
-SHOWN_ROOTS = {1: "/home/ci/builds/4821/{name}", 2: "/home/runner/work/{name}/{name}"}
+SHOWN_ROOTS = {1: "/home/ci/builds/4821/{name}", 2: "/home/runner/_work/{name}"}
 STARTED = {1: datetime(2026, 3, 9, 8, 14, 2, tzinfo=UTC), 2: datetime(2026, 6, 23, 21, 40, 55, tzinfo=UTC)}
 
 

@@ -23,7 +23,6 @@ from mem.cli.demo.running import Bench
 START_SECONDS = 30
 INIT_SECONDS = 120
 
-
 _PUBLISH = """
 import pathlib
 import sys
@@ -70,7 +69,7 @@ class _Peer(BaseHTTPRequestHandler):
 
     do_PUT = do_POST  # noqa: N815  the name that the base class looks for
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name in the base class
         """Nothing: only the client's output is captured."""
 
     def _answer(self, status: int, kind: str, body: bytes) -> None:
@@ -88,7 +87,7 @@ def peer(certificate: tuple[Path, Path] | None = None, advertisement: bytes = b"
     handler = type("Peer", (_Peer,), {"git_advertisement": advertisement})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client that hangs up is what is shown
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate)

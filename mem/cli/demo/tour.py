@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from mem.addresses import find_addresses
+from mem.addresses import Addresses, find_addresses
 from mem.cli.demo.material import (
     DemoQuery,
     Incident,
@@ -191,7 +191,7 @@ async def _show(stack: StackFile, settings: Settings, console: Console) -> list[
     return await Tour(stack, client, console).run(settings)
 
 
-def _addresses_of(stack: StackFile, settings: Settings) -> Any:
+def _addresses_of(stack: StackFile, settings: Settings) -> Addresses:
     return find_addresses(settings.model_copy(update={"home": Path(stack.home), "database_url": stack.database_url}))
 
 

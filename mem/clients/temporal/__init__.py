@@ -1,1 +1,1 @@
-"""Temporal: connection, message format, and whether a worker listens."""
+"""Temporal: connection, calls, search attributes, and whether a worker listens."""

@@ -32,9 +32,11 @@ FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 2.0
 SHORTEST_ATTEMPT_SECONDS = 0.1
 LOOK_SECONDS = 0.01
+"""A start that failed has done so by now: a turn of the event loop shows it."""
 IMPOSTOR_SECONDS = 1.0
 """So long a conflict with an open run is held back, to see whether that run is itself refused."""
 
+# Another attempt may be answered: nothing here says that the request itself is at fault.
 _PASSING = {
     RPCStatusCode.UNAVAILABLE,
     RPCStatusCode.DEADLINE_EXCEEDED,

@@ -13,8 +13,8 @@ INSERT INTO journal (seq, sha, previous, key, kind, body)
 VALUES (%(seq)s, %(sha)s, %(previous)s, %(key)s, %(kind)s, %(body)s)
 
 -- name: find
--- The records with these keys.
-SELECT seq, sha, previous, key, kind, body FROM journal WHERE key = ANY(%(keys)s)
+-- The record with a key.
+SELECT seq, sha, previous, key, kind, body FROM journal WHERE key = %(key)s
 
 -- name: page
 -- The next records behind a sequence number.

@@ -25,3 +25,7 @@ SELECT version, name, sha FROM mem.migration ORDER BY version
 -- name: record
 -- Note a migration as applied.
 INSERT INTO mem.migration (version, name, sha) VALUES (%(version)s, %(name)s, %(sha)s)
+
+-- name: search_path
+-- Where a migration makes its tables and finds its types.
+SET LOCAL search_path = mem, public

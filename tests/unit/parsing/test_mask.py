@@ -41,7 +41,7 @@ MASKED = [
     ("compound duration", "1m30s", "<time>"),
     ("size", "12.5 MB", "<size>"),
     ("bytes", "413 bytes", "<size>"),
-    ("absolute path", "/home/ci/work/shop/src/cart.py", "src/cart.py"),
+    ("absolute path", "/home/ci/build/shop/src/cart.py", "src/cart.py"),
     ("path with line", "/builds/acme/shop/src/cart.py:41:7", "src/cart.py"),
     ("relative path", "./lib/src/cart.py", "src/cart.py"),
     ("windows path", "C:\\Users\\ann\\shop\\src\\cart.cs(41,7)", "src/cart.cs"),

@@ -55,10 +55,13 @@ def test_identifiers_come_whole_and_in_parts() -> None:
     } <= set(words)  # fmt: skip
 
 
-LOG = """INFO up
+TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
+"""Made here, so that no scanner takes this file for a leak."""
+
+LOG = f"""INFO up
 Traceback (most recent call last):
   File "/srv/a.py", line 3, in f
-    g(token="ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
+    g(token="{TOKEN}")
 ValueError: bad port 8443
 """
 
@@ -70,7 +73,7 @@ def test_failure_lines_show_what_a_reader_would_quote() -> None:
 
 def test_failure_lines_hold_no_secret_and_no_long_line() -> None:
     """Lines are redacted and cut."""
-    lines = failure_lines("fatal: token ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 refused " + "x" * 900, limit=3)
+    lines = failure_lines(f"fatal: token {TOKEN} refused " + "x" * 900, limit=3)
     assert "ghp_" not in lines[0]
     assert len(lines[0]) == 300
 

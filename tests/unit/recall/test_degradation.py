@@ -177,7 +177,7 @@ async def test_a_log_that_cannot_be_read_does_not_take_the_task_with_it(world, f
     """Extraction is a part of the signature leg: it may fail or hang, and the task is answered."""
     broken = FAULTS[fault]
 
-    def extract(text, limit):
+    def extract(text):
         if isinstance(broken, BaseException):
             raise broken
         time.sleep(LEG * 2)
