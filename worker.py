@@ -107,8 +107,9 @@ async def expire_answers(ledger: Ledger, *, pause: float = EXPIRY_PAUSE_SECONDS)
         try:
             while await ledger.expire():
                 pass
-        except MemError as error:
-            log.warning("expiry put off", reason=str(error))
+        except Exception:
+            # Housekeeping goes on, whatever it met.
+            log.exception("expiry put off")
         await asyncio.sleep(pause)
 
 

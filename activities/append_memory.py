@@ -21,7 +21,7 @@ class AppendMemory:
     @activity.defn(name="append_memory")
     @reporting
     async def append_memory(self, step: AcceptStep) -> AppendedMemory:
-        """Append the recorded candidate, or find that an equal memory was appended meanwhile."""
+        """Append the recorded candidate, or find that another memory was appended meanwhile that stands in its way."""
         candidate = await load_candidate(self._journal, step)
         plan = AppendPlan(
             key=appended_key(step.project, step.request_id),
@@ -31,4 +31,4 @@ class AppendMemory:
             supersedes=candidate.supersedes,
         )
         appended = await self._memories.append(plan)
-        return AppendedMemory(sha=appended.sha, duplicate_of=appended.duplicate_of)
+        return AppendedMemory(sha=appended.sha, duplicate_of=appended.duplicate_of, overtaken_by=appended.overtaken_by)

@@ -8,13 +8,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from mem.domain.errors import InvalidRequest, MemError, RequestConflict, Unavailable
+from mem.domain.errors import InvalidRequest, MemError, NotFound, RequestConflict, Unavailable
+from mem.parsing.redact import redact
+
+log = structlog.get_logger()
 
 MAX_CAUSE = 500
 """Characters of each text of a failure, since failures stay in histories."""
+CALLERS_FAULTS = (InvalidRequest, RequestConflict, NotFound)
+"""What the same request fails with every time: no event for whoever watches the worker's log."""
+
 BEATS_PER_TIMEOUT = 4
 """More than one, so that a late heartbeat on a busy event loop is no death."""
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
@@ -32,9 +39,14 @@ def as_failure(error: MemError) -> ApplicationError:
     )
 
 
+def _bounded(error: Exception) -> str:
+    lines = str(error).splitlines() or [""]
+    return redact(f"{type(error).__name__}: {lines[0]}"[:MAX_CAUSE]).text
+
+
 def _category(error: MemError) -> ApplicationErrorCategory:
     """What is the caller's fault is no event for whoever watches the worker's log."""
-    fault = isinstance(error, InvalidRequest | RequestConflict)
+    fault = isinstance(error, CALLERS_FAULTS)
     return ApplicationErrorCategory.BENIGN if fault else ApplicationErrorCategory.UNSPECIFIED
 
 
@@ -47,7 +59,13 @@ def reporting(function: F) -> F:
             async with _heartbeats():
                 return await function(*args, **kwargs)
         except MemError as error:
-            raise as_failure(error) from error
+            # Neither cause chain nor stack: both can quote whole texts and rows into history.
+            raise as_failure(error) from None
+        except (ApplicationError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            log.exception("step broke", step=function.__name__)
+            raise ApplicationError(_bounded(error), type=type(error).__name__) from None
 
     return wrapper  # type: ignore[return-value]  # same signature, by functools.wraps
 

@@ -103,9 +103,9 @@ class MemoryClient:
             result=AcceptResult,
             message=AcceptInput.model_validate({**prepared.message.model_dump(), "fingerprint": mark}),
             fingerprint=mark,
-            summary=f"{request.level} for {request.project}",
+            summary=f"Accept {request.level}, project {request.project}",
             lifetime=ACCEPT_LIFETIME,
-            attributes=_attributes(request.project, request.tool),
+            attributes=_attributes(request.project, prepared.message.tool),
             task_queue=self._task_queue,
         )
         body = await send(self._client, call, deadline=deadline)
@@ -131,9 +131,9 @@ class MemoryClient:
             result=Answer,
             message=message,
             fingerprint=mark,
-            summary=f"{_asked(request)} for {request.project}",
+            summary=f"Look up {_asked(request)}, project {request.project}",
             lifetime=LOOK_UP_LIFETIME,
-            attributes=_attributes(request.project, request.tool),
+            attributes=_attributes(request.project, prepared.message.tool),
             task_queue=self._task_queue,
         )
         body = await send(self._client, call, deadline=deadline)

@@ -6,6 +6,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from mem.domain.accepting import MAX_EVIDENCE_BYTES, AcceptRequest, Evidence
 from mem.domain.canonical import canonical_json
+from mem.domain.errors import InvalidRequest
 from mem.domain.lookup import MAX_TASK_CHARACTERS, MAX_TOOL_CHARACTERS, ContextRequest, LookUpInput
 from mem.parsing import Distilled, distill
 from mem.parsing.redact import redact
@@ -64,8 +65,28 @@ class _Notes:
         return tuple(notes)
 
 
+def refuse_secret_ids(**ids: str | None) -> None:
+    """Refuse a name that looks like a secret: names are shown in lists, and cannot be redacted without changing them.
+
+    Raises:
+        InvalidRequest: one does.
+    """
+    for field, value in ids.items():
+        if value is not None and redact(value).kinds:
+            raise InvalidRequest(
+                f"`{field}` looks like a secret.", "Choose a name that is none; ids are shown in lists."
+            )
+
+
 def prepare_candidate(request: AcceptRequest) -> Prepared[AcceptRequest]:
-    """The candidate without secrets and hidden characters, its long logs distilled."""
+    """The candidate without secrets and hidden characters, its long logs distilled.
+
+    Raises:
+        InvalidRequest: an id looks like a secret.
+    """
+    refuse_secret_ids(
+        request_id=request.request_id, project=request.project, user_id=request.user_id, container=request.container
+    )
     notes = _Notes()
     fields: dict[str, object] = {
         "text": notes.short(request.text),
@@ -79,7 +100,12 @@ def prepare_candidate(request: AcceptRequest) -> Prepared[AcceptRequest]:
 
 
 def prepare_lookup(request: ContextRequest) -> Prepared[LookUpInput]:
-    """The lookup without secrets and hidden characters, a long log distilled."""
+    """The lookup without secrets and hidden characters, a long log distilled.
+
+    Raises:
+        InvalidRequest: an id looks like a secret.
+    """
+    refuse_secret_ids(request_id=request.request_id, project=request.project)
     notes = _Notes()
     fields = request.model_dump(exclude_unset=True)
     if request.tool is not None:

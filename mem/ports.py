@@ -109,11 +109,16 @@ class AppendPlan(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """What the transaction did; `duplicate_of` is set when an equal live node was there first."""
+    """What the transaction did.
+
+    `duplicate_of` is set when an equal live node was there first, `overtaken_by` when another memory superseded first
+    what this one was to supersede; nothing was written then, and `sha` is of the node that stands.
+    """
 
     sha: str
     evidence: tuple[str, ...]
     duplicate_of: str | None
+    overtaken_by: str | None = None
 
 
 class VectorHit(NamedTuple):

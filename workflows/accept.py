@@ -31,7 +31,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import policies
     from workflows.acceptance import Acceptance
     from workflows.failures import as_application_error, conflict, is_callers_fault
-    from workflows.search_attributes import MEM_OUTCOME, MEM_SIGNATURE
+    from workflows.search_attributes import MAX_SIGNATURES, MEM_OUTCOME, MEM_SIGNATURE, MEM_TOOL
 
 ArgumentT = TypeVar("ArgumentT")
 ResultT = TypeVar("ResultT")
@@ -121,9 +121,7 @@ class AcceptMemory:
         await asyncio.gather(self._project(step), self._embed(step), self._link(step))
 
     async def _project(self, step: MemoryStep) -> None:
-        self._state.projected(
-            await self._run(ProjectSymptoms.project_symptoms, step, "Tell how the failure looks when it strikes")
-        )
+        self._state.projected(await self._run(ProjectSymptoms.project_symptoms, step, "Extract the symptom lines"))
         embedded = await self._run(ProjectSymptoms.embed_symptoms, step, "Embed the symptoms")
         self._state.embedded_symptoms(embedded)
 
@@ -147,7 +145,7 @@ class AcceptMemory:
                     waits=open_waits,
                     body=self._state.answer().model_dump_json(),
                 )
-                summary = f"Store the answer for who waits for: {', '.join(open_waits)}"
+                summary = f"Store the answer (wait: {', '.join(open_waits)})"
                 settled = await self._run(SettleAnswer.settle_acceptance, accepted, summary)
                 self._bodies |= settled.bodies
         return self._bodies[wait]
@@ -190,10 +188,13 @@ class AcceptMemory:
 
     def _show(self, details: str | None = None) -> None:
         workflow.set_current_details(details or self._state.markdown())
+        linked = self._state.signatures
+        tool = self._request.tool or (linked[0].tool if linked else None)
         workflow.upsert_search_attributes(
             [
+                *([MEM_TOOL.value_set(tool)] if tool is not None else []),
                 MEM_OUTCOME.value_set("failed" if details else self._state.status or "pending"),
-                MEM_SIGNATURE.value_set([signature.sig_sha for signature in self._state.signatures]),
+                MEM_SIGNATURE.value_set([signature.sig_sha for signature in linked][:MAX_SIGNATURES]),
             ]
         )
 

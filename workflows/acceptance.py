@@ -51,12 +51,18 @@ class Acceptance:
             self.status = "duplicate" if verdict.duplicate_of is not None else "rejected"
 
     def appended(self, appended: AppendedMemory) -> None:
-        """The memory is there, or an equal one was first."""
+        """The memory is there, or another one was first."""
         self.duplicate_of = appended.duplicate_of
-        if appended.duplicate_of is None:
-            self.sha, self.status = appended.sha, "accepted"
-        else:
+        if appended.overtaken_by is not None:
+            reason = (
+                f"What it was to supersede was superseded meanwhile by {appended.overtaken_by[:12]}; name that one."
+            )
+            self.verdict = Verdict(accept=False, rule="bad-parents", reason=reason)
+            self.status = "rejected"
+        elif appended.duplicate_of is not None:
             self.status = "duplicate"
+        else:
+            self.sha, self.status = appended.sha, "accepted"
 
     def projected(self, projection: Projection) -> None:
         """The projection is made, which may be empty."""

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from mem.recall.outcome import LookUpOutcome, Trace
     from workflows import policies
     from workflows.failures import as_application_error, conflict, is_callers_fault
-    from workflows.search_attributes import MEM_DEGRADED, MEM_OUTCOME, MEM_SIGNATURE, MEM_TIER
+    from workflows.search_attributes import MAX_SIGNATURES, MEM_DEGRADED, MEM_OUTCOME, MEM_SIGNATURE, MEM_TIER, MEM_TOOL
     from workflows.trace_markdown import trace_markdown
 
 
@@ -28,6 +28,7 @@ class LookUpContext:
     @workflow.init
     def __init__(self, request: LookUpInput) -> None:
         self._mark = _mark(request)
+        self._tool = request.tool
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": self._mark})
         self._outcome: LookUpOutcome | None = None
@@ -60,7 +61,7 @@ class LookUpContext:
                 await workflow.wait_condition(workflow.all_handlers_finished)
             raise failure from error
         self._outcome = outcome
-        _show(outcome.trace)
+        _show(outcome.trace, self._tool)
         await self._settle(outcome)
         await workflow.wait_condition(workflow.all_handlers_finished)
         return Answer(body=outcome.body, fingerprint=outcome.fingerprint)
@@ -107,13 +108,15 @@ class LookUpContext:
             await settling  # the answer is out already, so a cancelled run pays what it owes
 
 
-def _show(trace: Trace) -> None:
+def _show(trace: Trace, tool: str | None) -> None:
     workflow.set_current_details(trace_markdown(trace))
+    found = [MEM_TOOL.value_set(name)] if (name := tool or trace.tool) is not None else []
     workflow.upsert_search_attributes(
         [
+            *found,
             MEM_TIER.value_set("none" if trace.tier is None else str(trace.tier)),
             MEM_OUTCOME.value_set("abstained" if trace.tier is None else "answered"),
-            MEM_SIGNATURE.value_set(trace.signatures),
+            MEM_SIGNATURE.value_set(trace.signatures[:MAX_SIGNATURES]),
             MEM_DEGRADED.value_set([each.split(":", 1)[0] for each in trace.degraded]),
         ]
     )

@@ -23,8 +23,8 @@ def trace_markdown(trace: Trace) -> str:
             for each in trace.lessons
         ]
     if trace.legs:
-        lines += ["", "| leg | ms | found | note |", "|---|---|---|---|"]
-        lines += [f"| {leg.leg} | {leg.milliseconds} | {leg.found} | {leg.note} |" for leg in trace.legs]
+        lines += ["", "| leg | step | ms | found | note |", "|---|---|---|---|---|"]
+        lines += [f"| {leg.leg} | {leg.step} | {leg.milliseconds} | {leg.found} | {leg.note} |" for leg in trace.legs]
     return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show
 from mem.cli.connect import connected
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
+from mem.domain.canonical import strict_json
 from mem.domain.errors import InvalidRequest, MemError
 from mem.domain.ids import derived_request_id
 from mem.settings import told
@@ -84,7 +85,7 @@ def _candidates(data: bytes) -> list[dict[str, Any]]:
     if not text.strip():
         raise InvalidRequest("There is no candidate in the input.", "Send a JSON object, or JSON Lines of them.")
     try:
-        found = [_loaded(text)]
+        found = [strict_json(text)]
     except ValueError:
         found = [_parsed(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for number, fields in enumerate(found, 1):
@@ -95,16 +96,9 @@ def _candidates(data: bytes) -> list[dict[str, Any]]:
 
 def _parsed(line: str, number: int) -> Any:
     try:
-        return _loaded(line)
+        return strict_json(line)
     except ValueError as error:
         raise InvalidRequest(f"Line {number} is no JSON: {error}.", "Send one JSON object a line.") from error
-
-
-def _loaded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
 
 
 def _with_defaults(fields: dict[str, Any], project: str | None) -> dict[str, Any]:

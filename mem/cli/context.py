@@ -31,7 +31,7 @@ def lookup(
 ) -> None:
     """Look up what is known; exit 1 where nothing is."""
     with explained():
-        made = request_id or f"made-{secrets.token_hex(16)}"
+        made = f"made-{secrets.token_hex(16)}" if request_id is None else request_id
         fields = {"tool": tool, "task": task, "scope": scope, "budget": budget}
         given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
         if file is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,6 +40,8 @@ def verify(
 ) -> None:
     """Check the hash chain; exit 1 where a record was changed, is missing, out of order or cut off."""
     with explained():
+        if head is not None and not re.fullmatch("[0-9a-f]{64}", head):
+            raise InvalidRequest("--head is no sha of a record.", "Give all its 64 digits, in lower case.")
         found = _verify_file(file, head) if file is not None else run(_verify_stored(head))
         if output is OutputFormat.JSON:
             show_json({"head": {"count": found.length, "sha": found.sha}})

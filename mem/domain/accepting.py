@@ -60,6 +60,8 @@ class AcceptInput(AcceptRequest):
     A caller that starts the workflow itself leaves `fingerprint` out; the worker then computes it.
     """
 
+    model_config = ConfigDict(extra="ignore")  # a field that a newer caller adds is no fault
+
     fingerprint: str | None = None
 
 
@@ -79,12 +81,17 @@ class MemoryStep(AcceptStep):
 
 
 class AppendedMemory(BaseModel):
-    """The memory that stands for the candidate; `duplicate_of` where an equal one was appended meanwhile."""
+    """The memory that stands for the candidate.
+
+    `duplicate_of` where an equal one was appended meanwhile; `overtaken_by` where another one superseded meanwhile what
+    the candidate was to supersede.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     sha: str
     duplicate_of: str | None
+    overtaken_by: str | None = None
 
 
 class AcceptedBody(AcceptStep):

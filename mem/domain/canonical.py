@@ -12,6 +12,33 @@ def canonical_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("utf-8")
 
 
+def strict_json(text: str | bytes) -> Any:
+    """Parse JSON that means the same to every reader.
+
+    Raises:
+        ValueError: it is no JSON in UTF-8, names a field twice, holds NaN or a lone surrogate, or is nested too deeply.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        canonical_json(value)  # a lone surrogate shows when it is encoded
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    except UnicodeEncodeError as error:
+        raise ValueError("a text holds a lone surrogate") from error
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a field stands twice")
+    return fields
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
 def sha256_hex(data: bytes | str) -> str:
     """The sha256 of bytes, or of a text in UTF-8, in hex."""
     return hashlib.sha256(data.encode("utf-8") if isinstance(data, str) else data).hexdigest()

@@ -40,6 +40,8 @@ class LookUpInput(ContextRequest):
     `original_sha` and `original_bytes` name the log that a door distilled to `signature_source`.
     """
 
+    model_config = ConfigDict(extra="ignore")  # a field that a newer caller adds is no fault
+
     fingerprint: str | None = None
     original_sha: Sha | None = None
     original_bytes: int | None = Field(default=None, ge=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import sys
 
 import uvicorn
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
-from mem.domain.errors import MemError
+from mem.domain.errors import ConfigurationError, MemError
 from mem.gateway.app import create_app
 from mem.settings import Settings, told
 
@@ -30,14 +31,23 @@ async def serve(settings: Settings) -> None:
     client = await MemoryClient.connect(
         address=found.need_temporal(), namespace=found.namespace, task_queue=found.task_queue
     )
-    config = uvicorn.Config(
-        create_app(client),
-        host=LOOPBACK,
-        port=settings.http_port or DEFAULT_PORT,
-        log_level="warning",
-        access_log=False,
-    )
-    await uvicorn.Server(config).serve()
+    config = uvicorn.Config(create_app(client), log_level="warning", access_log=False)
+    with _bound(settings.http_port or DEFAULT_PORT) as listening:
+        await uvicorn.Server(config).serve(sockets=[listening])
+
+
+def _bound(port: int) -> socket.socket:
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((LOOPBACK, port))
+    except OSError as error:
+        listening.close()
+        raise ConfigurationError(
+            f"Port {port} of {LOOPBACK} cannot be used: {error.strerror}.",
+            "Stop what listens there, or set MEM_HTTP_PORT.",
+        ) from error
+    return listening
 
 
 def main() -> None:

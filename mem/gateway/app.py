@@ -12,7 +12,7 @@ from mem.domain.accepting import AcceptRequest
 from mem.domain.errors import MemError
 from mem.domain.lookup import ContextRequest
 from mem.gateway.bodies import Identified, read_fields
-from mem.gateway.problems import REQUEST_ID_HEADER, install, name_request, problem
+from mem.gateway.problems import install, name_request, problem, request_id_header
 
 
 def create_app(client: MemoryClient) -> FastAPI:
@@ -53,7 +53,7 @@ def create_app(client: MemoryClient) -> FastAPI:
 
 def _replied(reply: Reply[Any], identified: Identified) -> Response:
     """The stored bytes as they are; what differs between two sends of a request stands in headers."""
-    headers = {REQUEST_ID_HEADER: identified.request_id}
+    headers = request_id_header(identified.request_id)
     if reply.notes:
         headers["Mem-Note"] = " ".join(reply.notes)
     return Response(reply.body, media_type="application/json", headers=headers)

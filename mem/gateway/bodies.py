@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from typing import Any, NamedTuple
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
+from mem.domain.canonical import strict_json
 from mem.domain.errors import InvalidRequest, TooLarge
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
@@ -68,22 +68,9 @@ def _parsed(body: bytes) -> dict[str, Any]:
     if not body.strip():
         raise InvalidRequest("The body is empty.", _REMEDY)
     try:
-        fields = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except (UnicodeDecodeError, ValueError) as error:
+        fields = strict_json(body)
+    except ValueError as error:
         raise InvalidRequest(f"The body is no JSON: {error}.", _REMEDY) from error
-    except RecursionError as error:
-        raise InvalidRequest("The body is nested too deeply.", _REMEDY) from error
     if not isinstance(fields, dict):
         raise InvalidRequest("The body is no JSON object.", _REMEDY)
     return fields
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a field stands twice")
-    return fields
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")

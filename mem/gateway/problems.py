@@ -69,6 +69,11 @@ def name_request(request: Request, request_id: str) -> None:
     request.state.request_id = request_id
 
 
+def request_id_header(request_id: str) -> dict[str, str]:
+    """The header that repeats the request id; a header cannot begin or end with a space, so such an id has none."""
+    return {REQUEST_ID_HEADER: request_id} if request_id == request_id.strip() else {}
+
+
 def install(app: FastAPI) -> None:
     """Make every error of the app a problem document."""
 
@@ -76,7 +81,7 @@ def install(app: FastAPI) -> None:
     async def on_mem_error(request: Request, error: MemError) -> Response:
         response = problem(status_of(error), error.cause, remedy=error.remedy, title=type(error).__name__)
         if (request_id := getattr(request.state, "request_id", None)) is not None:
-            response.headers[REQUEST_ID_HEADER] = request_id
+            response.headers.update(request_id_header(request_id))
         return response
 
     @app.exception_handler(ValidationError)

@@ -204,5 +204,9 @@ def write_model(path: Path, model: BaseModel) -> None:
 def _read(path: Path, model: type[Model]) -> Model | None:
     try:
         return model.model_validate_json(path.read_bytes())
-    except (FileNotFoundError, ValidationError):
+    except (FileNotFoundError, NotADirectoryError, ValidationError):
         return None
+    except OSError as error:
+        raise StackError(
+            f"{path} cannot be read: {error.strerror}.", "Use the stack as the user who started it, or set MEM_HOME."
+        ) from error

@@ -48,18 +48,18 @@ async def gather(
     """
     searches = list(zip(query.probes, vectors, strict=True)) if vectors else []
     exact, coarse, of_tool, symptom, text, lexical = await asyncio.gather(
-        legs.run("signatures", _exact(failures, query), None),
-        legs.run("signatures", _coarse(failures, query), list[SignatureHit]()),
-        legs.run("signatures", _of_tool(memories, query), list[SignatureHit]()),
-        legs.run("symptom", _search(memories, "symptom", searches), dict[str, float]()),
-        legs.run("text", _search(memories, "text", searches), dict[str, float]()),
-        _idle() if searches else legs.run("lexical", _lexical(memories, query.probes), dict[str, float]()),
+        legs.run("signatures", "exact keys", _exact(failures, query), None),
+        legs.run("signatures", "coarse keys", _coarse(failures, query), list[SignatureHit]()),
+        legs.run("signatures", "tool", _of_tool(memories, query), list[SignatureHit]()),
+        legs.run("symptom", "search", _search(memories, "symptom", searches), dict[str, float]()),
+        legs.run("text", "search", _search(memories, "text", searches), dict[str, float]()),
+        _idle() if searches else legs.run("lexical", "search", _lexical(memories, query.probes), dict[str, float]()),
     )
     if searches and legs.failed("symptom") and legs.failed("text"):
-        lexical = await legs.run("lexical", _lexical(memories, query.probes), dict[str, float]())
+        lexical = await legs.run("lexical", "search", _lexical(memories, query.probes), dict[str, float]())
     by_signature = [*(exact or []), *coarse, *of_tool]
     hits = sorted({hit.sha for hit in by_signature} | set(symptom) | set(text) | set(lexical))
-    lineages = await legs.run("text", memories.lineages(hits), None)
+    lineages = await legs.run("text", "successors", memories.lineages(hits), None)
     if lineages is None:
         found_by: tuple[tuple[Leg, bool], ...] = (
             ("signatures", bool(by_signature)), ("symptom", bool(symptom)), ("lexical", bool(lexical))
@@ -71,7 +71,7 @@ async def gather(
     # A lookup names no user, so that a successor which is not for everybody stays out with what it superseded.
     lineages = {sha: lineage for sha, lineage in lineages.items() if lineage.node.visibility == "global"}
     live = sorted({lineage.node.stored_sha for lineage in lineages.values()})
-    projections = await legs.run("symptom", memories.projections(live), dict[str, str]())
+    projections = await legs.run("symptom", "projections", memories.projections(live), dict[str, str]())
     gathered = _merge(lineages, projections, by_signature, symptom, text, lexical)
     return gathered if exact is not None else gathered._replace(known=None)
 

@@ -57,8 +57,8 @@ class Legs:
         """Name a leg as failed."""
         self._failed.setdefault(leg, " ".join(reason.split())[:MAX_REASON])
 
-    async def run(self, leg: Leg, work: Awaitable[T], default: T) -> T:
-        """The result of `work`, or `default` where it fails or takes too long."""
+    async def run(self, leg: Leg, step: str, work: Awaitable[T], default: T) -> T:
+        """The result of `work`, or `default` where it fails or takes too long; `step` says in the trace what it was."""
         seconds = max(self._moment, min(self._leg_seconds, self._end - time.monotonic()))
         started = time.monotonic()
         note = ""
@@ -78,7 +78,7 @@ class Legs:
             self.degrade(leg, note)
         found = len(result) if isinstance(result, list | dict) else int(result is not None)
         milliseconds = round((time.monotonic() - started) * 1000, 1)
-        self.runs.append(LegTrace(leg=leg, milliseconds=milliseconds, found=found, note=note))
+        self.runs.append(LegTrace(leg=leg, step=step, milliseconds=milliseconds, found=found, note=note[:MAX_REASON]))
         return result
 
     def _timeout(self, seconds: float) -> str:

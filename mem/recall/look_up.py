@@ -72,10 +72,10 @@ class LookUp:
         mark = request.fingerprint or fingerprint(request.model_dump(mode="json", exclude_unset=True))
         key = LedgerKey(OPERATION, request.project, request.request_id)
         legs = Legs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)
-        stored = await legs.run("ledger", self._ports.ledger.find(key, mark), None)
+        stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)
         if stored is not None:
             return outcome_of(stored, mark, legs, replayed=True)
-        query = await legs.run("signatures", asyncio.to_thread(read_query, request), None)
+        query = await legs.run("signatures", "extract", asyncio.to_thread(read_query, request), None)
         if query is None:
             # The log is lost to this answer; what else was asked is not.
             query = read_query(request.model_copy(update={"signature_source": None}))
@@ -84,10 +84,10 @@ class LookUp:
 
     async def _find(self, request: LookUpInput, query: Query, legs: Legs) -> Found:
         ports = self._ports
-        vectors = await legs.run("embedding", self._vectors(query), list[Vector]())
+        vectors = await legs.run("embedding", "embed", self._vectors(query), list[Vector]())
         gathered, skills = await asyncio.gather(
             gather(ports.memories, ports.failures, legs, query, vectors),
-            legs.run("skills", self._skills(query, vectors), list[SkillHit]()),
+            legs.run("skills", "search", self._skills(query, vectors), list[SkillHit]()),
         )
         ranking = await self._rank(request, query, legs, gathered)
         lessons = await self._lessons(legs, query, gathered, ranking)
@@ -126,7 +126,9 @@ class LookUp:
         return sorted(hits, key=lambda hit: (-hit.score, hit.name))[: floors().keep_skills]
 
     async def _reference(self, request: LookUpInput, query: Query, legs: Legs, vectors: Sequence[Vector]) -> Ranking:
-        candidates = await legs.run("reference", self._reference_candidates(query, vectors), list[Candidate]())
+        candidates = await legs.run(
+            "reference", "search", self._reference_candidates(query, vectors), list[Candidate]()
+        )
         scores = await score(self._ports.reranker, legs, RerankQuery(query.text, query.tool), candidates)
         return rank_reference(candidates, scores, request.project)
 
@@ -155,7 +157,7 @@ class LookUp:
 
     async def _lessons(self, legs: Legs, query: Query, gathered: Gathered, ranking: Ranking) -> list[Lesson]:
         shas = [ranked.candidate.node.stored_sha for ranked in ranking.kept]
-        parents = await legs.run("text", self._ports.memories.parents(shas), dict[str, list[Parent]]())
+        parents = await legs.run("text", "parents", self._ports.memories.parents(shas), dict[str, list[Parent]]())
         return [
             as_lesson(
                 ranked,
@@ -180,7 +182,7 @@ class LookUp:
             rendered.append(render_body(found, seen, legs))
             return rendered[-1]
 
-        stored = await legs.run("ledger", self._ports.ledger.settle(settlement, render), None)
+        stored = await legs.run("ledger", "count and store", self._ports.ledger.settle(settlement, render), None)
         if stored is not None:
             return outcome_of(stored, mark, legs)
         body = rendered[-1] if rendered else await self._unstored_body(found, legs)
@@ -196,7 +198,7 @@ class LookUp:
 
     async def _unstored_body(self, found: Found, legs: Legs) -> bytes:
         shas = [signature.sig_sha for signature in found.query.signatures]
-        before = await legs.run("ledger", self._ports.failures.seen(shas, found.query.reach), None)
+        before = await legs.run("ledger", "read counts", self._ports.failures.seen(shas, found.query.reach), None)
         counted = None if before is None else {sha: Seen(seen.times + 1, seen.last) for sha, seen in before.items()}
         return render_body(found, counted, legs)
 

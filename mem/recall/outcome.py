@@ -9,11 +9,12 @@ from mem.domain.signatures import Signature
 
 
 class LegTrace(BaseModel):
-    """How one leg went."""
+    """How one step of a leg went."""
 
     model_config = ConfigDict(frozen=True)
 
     leg: Leg
+    step: str = ""
     milliseconds: float
     found: int
     note: str = ""
@@ -38,6 +39,7 @@ class Trace(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     tier: Tier | None
+    tool: str | None = None
     legs: list[LegTrace]
     lessons: list[LessonTrace]
     skills: list[str]

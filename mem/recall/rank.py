@@ -45,7 +45,7 @@ async def score(
     """A probability for each candidate, rounded; None where the reranker failed, so that recall order stands."""
     if not candidates:
         return []
-    scores = await legs.run("rerank", _checked(reranker, query, candidates), None)
+    scores = await legs.run("rerank", "score", _checked(reranker, query, candidates), None)
     return None if scores is None else [round(value, SCORE_DIGITS) for value in scores]
 
 

@@ -81,6 +81,7 @@ def outcome_of(
 def _trace(answer: ContextAnswer, legs: Legs, *, replayed: bool) -> Trace:
     return Trace(
         tier=answer.tier,
+        tool=answer.signatures[0].tool if answer.signatures else None,
         legs=list(legs.runs),
         lessons=[
             LessonTrace(

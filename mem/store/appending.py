@@ -24,9 +24,10 @@ async def append(connection: Connection, plan: AppendPlan, now: datetime) -> App
     recorded = await journal.find(connection, plan.key)
     if recorded is None:
         standing = await _standing(connection, plan)
-        if standing is None:
+        overtaken = None if standing else await _overtaken(connection, plan)
+        if standing is None and overtaken is None:
             await _write(connection, plan)
-        (recorded,) = await journal.append(connection, [entries.appended(plan, standing)], now)
+        (recorded,) = await journal.append(connection, [entries.appended(plan, standing, overtaken)], now)
     return _outcome(recorded)
 
 
@@ -53,6 +54,12 @@ async def _standing(connection: Connection, plan: AppendPlan) -> str | None:
     return await nodes.live_duplicate(connection, plan.node, superseded) or await nodes.successor(connection, sha)
 
 
+async def _overtaken(connection: Connection, plan: AppendPlan) -> str | None:
+    """The first memory that superseded what this one is to supersede; the project's lock keeps others from doing so."""
+    found = await nodes.by_sha(connection, plan.supersedes)
+    return next((node.superseded_by for _, node in sorted(found.items()) if node.superseded_by is not None), None)
+
+
 async def _write(connection: Connection, plan: AppendPlan) -> None:
     await nodes.require(connection, [*plan.parents, *plan.supersedes])
     for node in sorted({node.sha: node for node in (*plan.evidence, plan.node)}.items()):
@@ -75,4 +82,4 @@ async def _insert(connection: Connection, node: Node) -> int:
 
 def _outcome(record: Record) -> Appended:
     evidence = tuple(Node(**fields).sha for fields in record.data["evidence"])
-    return Appended(record.data["sha"], evidence, record.data["duplicate_of"])
+    return Appended(record.data["sha"], evidence, record.data["duplicate_of"], record.data["overtaken_by"])

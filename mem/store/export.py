@@ -135,7 +135,7 @@ def _parse(number: int, line: str) -> Exported | Head:
             if (embedding is None) == (record.kind == "embedding"):
                 raise ValueError("an embedding stands beside its record, and nowhere else")
             parsed = Exported(record, embedding)
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError, ValidationError) as error:
         raise JournalCorrupt(f"Line {number} is no line of an export.", _REMEDY) from error
     if again != line:
         raise JournalCorrupt(f"Line {number} was changed.", _REMEDY)

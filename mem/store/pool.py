@@ -34,6 +34,15 @@ _BLIPS = frozenset(
 )
 
 
+_CALLERS_CHARACTERS = frozenset(
+    {
+        None,  # psycopg itself refuses a NUL
+        "22021",  # not in the database's character set
+        "22P05",  # has no equivalent there
+    }
+)
+
+
 async def open_pool(url: str, *, size: int = 8, statement_timeout_ms: int | None = None) -> Pool:
     """Open a pool of up to `size` connections; a statement that takes longer than the timeout is ended.
 
@@ -78,7 +87,7 @@ async def connect(url: str) -> Connection:
     try:
         return await AsyncConnection.connect(url, autocommit=True, connect_timeout=_CONNECT_SECONDS)
     except psycopg.OperationalError as error:
-        raise unavailable(url, str(error).strip().splitlines()[-1]) from error
+        raise unavailable(url, _first_line(error)) from error
 
 
 async def on_connection(pool: Pool, work: Callable[[Connection], Awaitable[Outcome]]) -> Outcome:
@@ -159,6 +168,11 @@ def unavailable(url: str, reason: str) -> Unavailable:
     )
 
 
+def _first_line(error: psycopg.Error) -> str:
+    """What happened; the lines below it ask questions."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "connection lost")
+
+
 def _translated(error: psycopg.Error, url: str) -> Exception:
     if isinstance(error, psycopg.errors.QueryCanceled):
         return Unavailable(
@@ -166,12 +180,12 @@ def _translated(error: psycopg.Error, url: str) -> Exception:
         )
     if isinstance(error, (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)):
         return ConfigurationError(f"The database at {address(url)} was not migrated.", "Run `mem migrate`.")
-    if isinstance(error, psycopg.DataError):
+    if isinstance(error, psycopg.DataError) and error.sqlstate in _CALLERS_CHARACTERS:
         return InvalidRequest(f"A value cannot be stored: {str(error).splitlines()[0]}.", "Leave out such characters.")
     if isinstance(error, PoolTimeout):
         return unavailable(url, "no connection became free in time")
     if is_blip(error):
-        return unavailable(url, str(error).strip().splitlines()[-1] if str(error).strip() else "connection lost")
+        return unavailable(url, _first_line(error))
     return error
 
 
@@ -180,6 +194,10 @@ async def _probe(url: str, configure: Callable[[Connection], Awaitable[None]]) -
     async with await connect(url) as connection:
         try:
             await configure(connection)
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise ConfigurationError(
+                f"The role may not use schema mem of the database at {address(url)}.", "Grant it what its owner has."
+            ) from error
         except psycopg.ProgrammingError as error:
             raise ConfigurationError(
                 f"The database at {address(url)} was not migrated: {str(error).splitlines()[0]}.", "Run `mem migrate`."

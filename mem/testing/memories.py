@@ -56,11 +56,13 @@ class FakeMemories:
                 sha = plan.node.sha
                 standing = self._duplicate(plan.node, [one for one in plan.supersedes if one != sha])
                 standing = standing or await self.successor(sha)
-                if standing is None:
+                overtaken = None if standing else self._overtaken(plan)
+                if standing is None and overtaken is None:
                     self._write(plan)
-                recorded = self._state.append(entries.appended(plan, standing))
+                recorded = self._state.append(entries.appended(plan, standing, overtaken))
         data = recorded.data
-        return Appended(data["sha"], tuple(Node(**node).sha for node in data["evidence"]), data["duplicate_of"])
+        evidence = tuple(Node(**node).sha for node in data["evidence"])
+        return Appended(data["sha"], evidence, data["duplicate_of"], data["overtaken_by"])
 
     async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
         """Add reference chunks of one source; the number of new ones."""
@@ -176,6 +178,10 @@ class FakeMemories:
             and _alike(other) == _alike(node)
         ]  # fmt: skip
         return min(equal, default=None)
+
+    def _overtaken(self, plan: AppendPlan) -> str | None:
+        by = (self._state.superseded_by.get(one) for one in sorted(plan.supersedes))
+        return next((sha for sha in by if sha is not None), None)
 
     def _write(self, plan: AppendPlan) -> None:
         self._require([*plan.parents, *plan.supersedes])

@@ -13,15 +13,17 @@ from mem.domain.signatures import Signature
 from mem.ports import AppendPlan, Settlement, Skill
 
 
-def appended(plan: AppendPlan, duplicate_of: str | None) -> Entry:
-    """A candidate that became a node, with all that came with it, or that was a duplicate."""
-    fresh = duplicate_of is None
+def appended(plan: AppendPlan, duplicate_of: str | None, overtaken_by: str | None) -> Entry:
+    """A candidate that became a node, with all that came with it, or that another one stands in the way of."""
+    standing = duplicate_of or overtaken_by
+    fresh = standing is None
     return Entry(
         kind="appended",
         key=plan.key,
         data={
-            "sha": duplicate_of or plan.node.sha,
+            "sha": standing or plan.node.sha,
             "duplicate_of": duplicate_of,
+            "overtaken_by": overtaken_by,
             "node": _node(plan.node) if fresh else None,
             "evidence": [_node(node) for node in plan.evidence] if fresh else [],
             "parents": sorted(set(plan.parents)) if fresh else [],

@@ -120,11 +120,24 @@ async def test_supersession(parts):
 
 
 async def test_first_successor_stands(parts):
-    """A node that has a successor keeps it."""
+    """A node that has a successor keeps it, and what comes second is told so instead of being appended."""
     old = await parts.accept("old")
     first = await parts.accept("first", supersedes=(old,))
-    await parts.accept("second", supersedes=(old,))
+    second = lesson_plan("second", request_id="second", supersedes=(old,))
+    outcome = await parts.memories.append(second)
+    assert outcome == Appended(first, (), None, overtaken_by=first)
+    assert await parts.memories.append(second) == outcome
+    assert await parts.memories.nodes([second.node.sha]) == {}
     assert await parts.memories.successor(old) == first
+
+
+async def test_of_many_successors_at_once_one_is_appended(parts):
+    """However many supersede one memory at the same time, one does."""
+    old = await parts.accept("old")
+    plans = [lesson_plan(f"new {n}", request_id=f"new {n}", supersedes=(old,)) for n in range(8)]
+    outcomes = await asyncio.gather(*(parts.memories.append(plan) for plan in plans))
+    assert [outcome.overtaken_by for outcome in outcomes].count(None) == 1
+    assert {outcome.sha for outcome in outcomes} == {await parts.memories.successor(old)}
 
 
 async def test_superseded_is_no_duplicate(parts):

@@ -296,6 +296,51 @@ async def test_a_failure_that_passes_is_not_repeated(rig):
         assert (await rig.memory.accept(candidate(rig, wait="durable"))).body == durable.body
 
 
+async def test_one_of_several_successors_is_accepted(rig):
+    """Of candidates that supersede one memory at once, one is accepted and the others are told which."""
+    async with rig.working(), asyncio.timeout(60):
+        old = (await rig.memory.accept(candidate(rig, "old"))).answer.sha
+        texts = [f"The cause is number {n} of the many causes of a stale cache." for n in range(6)]
+        replies = await asyncio.gather(
+            *(
+                rig.memory.accept(candidate(rig, f"new-{n}", text=text, supersedes=[old]))
+                for n, text in enumerate(texts)
+            )
+        )
+    accepted = [reply.answer for reply in replies if reply.answer.status == "accepted"]
+    refused = [reply.answer for reply in replies if reply.answer.status == "rejected"]
+    assert len(accepted) == 1
+    assert len(refused) == 5
+    assert {(answer.verdict.accept, answer.verdict.rule, answer.sha) for answer in refused} == {
+        (False, "bad-parents", None)
+    }
+    assert all(accepted[0].sha[:12] in answer.verdict.reason for answer in refused)
+
+
+async def test_more_signatures_than_a_search_attribute_holds(rig):
+    """An acceptance that links fifty failures is answered like any other."""
+    evidence = [
+        {
+            "source": f"ci:{n}",
+            "text": f'psql: error: FATAL:  database "{chr(97 + n // 26)}{chr(97 + n % 26)}x" does not exist',
+        }
+        for n in range(50)
+    ]
+    async with rig.working(), asyncio.timeout(60):
+        answer = (await rig.memory.accept(candidate(rig, evidence=evidence))).answer
+    assert answer.status == "accepted"
+    assert len(answer.signatures) > 32
+
+
+async def test_a_secret_in_the_tool_is_no_search_attribute(rig):
+    """What is redacted in the message is redacted in the attributes by which runs are found."""
+    secret = "ghp_" + "Z9y8X7w6V5u4" * 3
+    async with rig.working(), asyncio.timeout(40):
+        await rig.memory.accept(candidate(rig, tool=secret))
+        described = await rig.accept_handle("1").describe()
+    assert secret not in str(described.raw_description)
+
+
 async def test_cancelled_and_terminated(rig):
     """Callers whose run is cancelled or terminated learn it by a named error, and a retry is answered."""
     gate = Gate(rig.ports.memories.append)
@@ -379,7 +424,7 @@ async def test_what_the_ui_shows(rig):
     assert attributes["MemTool"] == "npm"
     assert attributes["MemOutcome"] == "accepted"
     assert attributes["MemSignature"] == [each.sig_sha for each in reply.answer.signatures]
-    assert await described.static_summary() == f"L1 for {rig.project}"
+    assert await described.static_summary() == f"Accept L1, project {rig.project}"
     assert reply.answer.sha in metadata.current_details
     assert "verdict: accept" in metadata.current_details
     for shown in (metadata.current_details, str(attributes), str(await described.static_summary())):

@@ -341,7 +341,7 @@ async def test_what_the_ui_shows(rig):
     assert attributes["MemTier"] == "none"
     assert attributes["MemOutcome"] == "abstained"
     assert attributes["MemSignature"] == [reply.answer.signatures[0].sig_sha]
-    assert await described.static_summary() == f"failure and tool for {rig.project}"
+    assert await described.static_summary() == f"Look up failure and tool, project {rig.project}"
     assert metadata.current_details.startswith("**no tier**")
     assert "| signatures |" in metadata.current_details
     for shown in (metadata.current_details, str(attributes), str(await described.static_summary())):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.envconfig import ClientConfig
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
-from mem.domain.errors import Unavailable
+from mem.domain.errors import ConfigurationError, Unavailable
 
 CONNECT_SECONDS = 10.0
 
@@ -22,9 +23,16 @@ async def connect(*, address: str | None, namespace: str | None, seconds: float 
         namespace: likewise.
 
     Raises:
+        ConfigurationError: Temporal's profile cannot be read, or the namespace does not exist.
         Unavailable: nothing answers there.
     """
-    config = ClientConfig.load_client_connect_config()
+    try:
+        config = ClientConfig.load_client_connect_config()
+    except (RuntimeError, ValueError, TypeError, OSError) as error:
+        raise ConfigurationError(
+            f"Temporal's profile cannot be read: {_first_line(error)}.",
+            "Check TEMPORAL_PROFILE and TEMPORAL_CONFIG_FILE.",
+        ) from error
     if address is not None:
         config["target_host"] = address
     if namespace is not None:
@@ -32,12 +40,25 @@ async def connect(*, address: str | None, namespace: str | None, seconds: float 
     target = config.get("target_host", "localhost:7233")
     try:
         async with asyncio.timeout(seconds):
-            return await Client.connect(**config, data_converter=pydantic_data_converter)
+            client = await Client.connect(**config, data_converter=pydantic_data_converter)
+            await _check_namespace(client, target)
+            return client
     except (RPCError, RuntimeError, OSError, TimeoutError) as error:
         raise Unavailable(
             f"No Temporal server answers at {target}: {_first_line(error)}.",
             "Start the embedded stack with `mem up`, or set TEMPORAL_ADDRESS to a server that runs.",
         ) from error
+
+
+async def _check_namespace(client: Client, target: str) -> None:
+    try:
+        await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=client.namespace))
+    except RPCError as error:
+        # Whoever may not describe a namespace may still use it.
+        if error.status == RPCStatusCode.NOT_FOUND:
+            raise ConfigurationError(
+                f"Temporal at {target} has no namespace {client.namespace!r}.", "Create it, or set TEMPORAL_NAMESPACE."
+            ) from error
 
 
 def _first_line(error: BaseException) -> str:

@@ -291,7 +291,7 @@ async def test_an_error_named_timeout_is_not_taken_for_the_limit():
     async def at_once():
         raise TimeoutError("the peer timed out")
 
-    assert await legs.run("text", at_once(), "default") == "default"
+    assert await legs.run("text", "step", at_once(), "default") == "default"
     assert legs.degraded[0].reason == "the peer timed out"
 
 
@@ -336,17 +336,17 @@ async def test_what_all_legs_are_granted_together_is_the_whole(monkeypatch):
     monkeypatch.setattr("mem.recall.legs.asyncio", SimpleNamespace(timeout=Used))
     legs = Legs()
     for _ in range(13):  # more than any lookup runs in a row
-        await legs.run("text", asyncio.sleep(0), None)
+        await legs.run("text", "step", asyncio.sleep(0), None)
     assert 5.9 < now < 6.0 + 1e-6
 
 
 async def test_a_leg_after_the_end_still_has_a_moment():
     """What is at hand is put together even when the time is used up; what is not is given up at once."""
     legs = Legs(leg_seconds=0.05, total_seconds=0.06)
-    await legs.run("embedding", hang(), None)
-    assert await legs.run("text", asyncio.sleep(0, "at hand"), None) == "at hand"
+    await legs.run("embedding", "step", hang(), None)
+    assert await legs.run("text", "step", asyncio.sleep(0, "at hand"), None) == "at hand"
     started = time.monotonic()
-    assert await legs.run("skills", hang(), "default") == "default"
+    assert await legs.run("skills", "step", hang(), "default") == "default"
     assert time.monotonic() - started < 0.04
 
 
