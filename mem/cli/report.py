@@ -25,10 +25,12 @@ def report(answer: ContextAnswer) -> str:
             lines += ["", _REGISTER[lesson.tier]]
         lines += _lesson(lesson)
     if answer.skills:
-        lines += ["", "skills: " + ", ".join(f"{skill.name} ({skill.score:.2f})" for skill in answer.skills)]
+        lines += ["", "skills that fit: " + ", ".join(f"{skill.name} ({skill.score:.2f})" for skill in answer.skills)]
+    if answer.signatures:
+        lines.append("")
     lines += [
         f"failure: {signature.sig_sha[:12]} {signature.tool} {signature.rule}"
-        + (f", seen {signature.seen_count} times" if signature.seen_count else "")
+        + (f", seen {_times(signature.seen_count)}" if signature.seen_count else "")
         for signature in answer.signatures
     ]
     lines += [f"degraded: {each.leg}: {each.reason}" for each in answer.degraded]
@@ -39,9 +41,13 @@ def report(answer: ContextAnswer) -> str:
 
 def _headline(answer: ContextAnswer) -> str:
     if answer.tier is None:
-        near = f" ({answer.nearest_misses} near misses)" if answer.nearest_misses else ""
+        count = answer.nearest_misses
+        near = f" ({count} near miss{'' if count == 1 else 'es'})" if count else ""
         return f"no tier: {answer.abstained_reason}{near}"
-    return f"answered by tier {answer.tier}, {len(answer.lessons)} lessons, {answer.budget.used} tokens"
+    reference = sum(lesson.level == "R" for lesson in answer.lessons)
+    counts = {"lesson": len(answer.lessons) - reference, "reference": reference, "token": answer.budget.used}
+    told = [f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items() if count]
+    return f"answered by tier {answer.tier}: {', '.join(told)}"
 
 
 def _lesson(lesson: Lesson) -> list[str]:
@@ -49,15 +55,19 @@ def _lesson(lesson: Lesson) -> list[str]:
     if lesson.score is not None:
         facts.append(f"score {lesson.score:.2f}")
     if lesson.seen_count is not None:
-        facts.append(f"seen {lesson.seen_count} times, last {lesson.last_seen}")
+        facts.append(f"seen {_times(lesson.seen_count)}, last {lesson.last_seen}")
     sources = [_source(parent) for parent in lesson.parents if parent.source is not None]
     lines = ["  " + ", ".join(facts)]
-    lines += textwrap.wrap(lesson.text, WIDTH, initial_indent="    ", subsequent_indent="    ")
+    lines += textwrap.wrap(" ".join(lesson.text.split()), WIDTH, initial_indent="    ", subsequent_indent="    ")
     if sources:
         lines.append("    from: " + "; ".join(sources))
     if lesson.supersedes:
         lines.append("    in place of: " + ", ".join(sha[:12] for sha in lesson.supersedes))
     return lines
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _source(parent: Parent) -> str:

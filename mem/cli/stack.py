@@ -59,13 +59,18 @@ def up(
             asyncio.run(supervise(settings.home, options, ready, say))
 
 
-def down(output: Format = OutputFormat.TEXT) -> None:
+def down(
+    delete_data: Annotated[bool, typer.Option("--delete-data", help="Delete what it keeps, too: for good.")] = False,
+    output: Format = OutputFormat.TEXT,
+) -> None:
     """Stop the stack and everything that it started."""
     settings = Settings()
     with explained():
-        from mem.local import stop_stack  # noqa: PLC0415
+        from mem.local import remove_data, stop_stack  # noqa: PLC0415
 
         stopped = asyncio.run(stop_stack(settings.home))
+        if delete_data:
+            remove_data(settings.home)
         if output is OutputFormat.JSON:
             show(json.dumps({"stopped": stopped}))
         elif stopped:

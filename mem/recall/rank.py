@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mem.domain.errors import Unavailable
 from mem.domain.ids import SHARED
 from mem.domain.lookup import Lesson, LessonSignature, MatchedKind, Scores, Tier
-from mem.domain.nodes import Parent
+from mem.domain.nodes import Parent, StoredNode
 from mem.ports import Candidate, Reranker, RerankQuery
 from mem.recall.floors import floors
 from mem.recall.legs import Legs
@@ -128,9 +128,14 @@ def as_lesson(
         signature=signature,
         score=ranked.rerank,
         scores=Scores(recall=ranked.recall, rerank=ranked.rerank),
-        parents=parents.get(node.stored_sha, []),
+        parents=parents.get(node.stored_sha, []) if node.level != "R" else [_of_document(node)],
         supersedes=list(superseded),
     )
+
+
+def _of_document(node: StoredNode) -> Parent:
+    """A chunk comes from its document: source and anchor stand where those of a lesson's evidence do."""
+    return Parent(level="R", sha=node.stored_sha, source=node.source)
 
 
 def _scored(candidates: Sequence[Candidate], scores: Sequence[float] | None) -> list[tuple[Candidate, float | None]]:

@@ -88,7 +88,7 @@ def _mismatch(wanted: ActiveIndex, active: ActiveIndex) -> ModelMismatch:
     return ModelMismatch(
         f"The embedder is {wanted.model_id} ({wanted.dimensions} dimensions), the vector index is of "
         f"{active.model_id} ({active.dimensions} dimensions).",
-        "Set MEM_EMBEDDING_MODEL to the model of the index, or rebuild the index with `mem rebuild`.",
+        "Install the locked versions that the index was made with; rebuilding it is not part of this version.",
     )
 
 

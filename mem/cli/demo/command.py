@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Leave the stack up, to look around.")] = False,
 ) -> None:
-    """Accept a dozen incidents, then find them again from real logs."""
+    """Hand in eighteen incidents, four of them to be refused, then find the others again from real logs."""
     with explained():
         from mem.cli.demo.tour import tour  # noqa: PLC0415 - temporalio takes half a second to import
 

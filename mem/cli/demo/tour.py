@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import tempfile
+import textwrap
 import time
 from collections import Counter
 from pathlib import Path
@@ -61,6 +63,7 @@ class Tour:
     async def _accept_all(self) -> None:
         self._title("Accept: what incidents taught, judged by the gate")
         table = Table("incident", "project", "level", "status", "sha", "why, or what makes it findable", box=None)
+        table.columns[0].no_wrap = True
         for incident in incidents():
             answer = (await self._client.accept(self._candidate(incident))).answer
             self._shas[incident.id] = answer.sha or answer.duplicate_of or incident.id
@@ -143,7 +146,7 @@ class Tour:
 
     def _say_where(self) -> None:
         first_incident, first_query = incidents()[0], queries()[0]
-        self._title("Look inside")
+        self._title("Look inside (the stack ends with the demonstration unless it runs with --keep)")
         self._console.print(f"Temporal UI: {self._stack.ui}", soft_wrap=True)
         for workflow_id in (
             accept_workflow_id(first_incident.project, f"demo-{first_incident.id}"),
@@ -174,7 +177,9 @@ async def tour(*, keep: bool) -> None:
     console.print(f"Starting Postgres, Temporal, worker and gateway in {home} …", soft_wrap=True)
     if keep:
         wrong = await _show(await start_detached(home, options), settings, console)
-        console.print(f"\nThe stack stays up: MEM_HOME={home} mem status | mem down", soft_wrap=True)
+        mem = Path(sys.argv[0]).resolve() if Path(sys.argv[0]).name == "mem" else "mem"
+        console.print(f"\nThe stack stays up. Look at it:  MEM_HOME={home} {mem} status", soft_wrap=True)
+        console.print(f"Stop it and delete its data:     MEM_HOME={home} {mem} down --delete-data", soft_wrap=True)
     else:
         async with running_stack(home, options) as stack:
             wrong = await _show(stack, settings, console)
@@ -199,7 +204,7 @@ def _why(answer: AcceptAnswer) -> str:
     if answer.status != "accepted":
         return f"{answer.verdict.rule}: {answer.verdict.reason}"
     keys = ", ".join(dict.fromkeys(signature.rule for signature in answer.signatures)) or "no signature"
-    return f"{keys}; vectors: {', '.join(answer.vectors)}"
+    return keys if "symptom" in answer.vectors else f"{keys}; no symptom"
 
 
 def _answer_table(answer: ContextAnswer) -> Table:
@@ -213,7 +218,7 @@ def _answer_table(answer: ContextAnswer) -> Table:
             lesson.matched_kind + (" (successor)" if lesson.supersedes else ""),
             "" if lesson.score is None else f"{lesson.score:.2f}",
             "" if lesson.seen_count is None else str(lesson.seen_count),
-            " ".join(lesson.text.split())[:TEXT_WIDTH],
+            textwrap.shorten(lesson.text, TEXT_WIDTH, placeholder=" …"),
         )
     for skill in answer.skills:
         table.add_row("skill", "", "", "", "", f"{skill.score:.2f}", "", skill.name)

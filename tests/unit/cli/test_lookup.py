@@ -181,7 +181,7 @@ def test_a_report_tells_the_tiers_in_words():
         "tier 2: something similar happened",
         "tier 3: nobody here has hit this; the documentation says",
     ]
-    assert told.splitlines()[0] == "answered by tier 1, 4 lessons, 42 tokens"
+    assert told.splitlines()[0] == "answered by tier 1: 3 lessons, 1 reference, 42 tokens"
     assert told.index("tier 1:") < told.index("111111111111") < told.index("tier 2:") < told.index("tier 3:")
 
 
@@ -212,7 +212,7 @@ def test_a_report_tells_what_is_missing():
         )
     )
     assert told.endswith(
-        "skills: ci-triage (0.77)\n"
+        "skills that fit: ci-triage (0.77)\n\n"
         "failure: ffffffffffff npm npm.eresolve, seen 3 times\n"
         "failure: ffffffffffff npm npm.eresolve\n"
         "degraded: text: timeout after 2.0 s\n"

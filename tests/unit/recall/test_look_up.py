@@ -428,3 +428,11 @@ async def test_a_secret_of_a_caller_without_a_door_is_not_searched_with(world):
     assert len(seen) == 2
     told = "".join(seen) + repr(scores.asked) + "".join(record.body.decode() for record in world.state.records)
     assert secret not in told
+
+
+async def test_a_reference_chunk_names_its_document(world):
+    """What the documentation says comes with the place where it says so."""
+    world.with_ports(reranker=Scores())
+    sha = await world.document(DOC, source="npm.md#peer-dependencies")
+    (lesson,) = (await world.look_up(signature_source=NOVEL))["lessons"]
+    assert lesson["parents"] == [{"level": "R", "sha": sha, "source": "npm.md#peer-dependencies", "turn": None}]
