@@ -9,6 +9,7 @@ from mem.parsing.page import Candidate, Page, indent_of, sampled
 from mem.parsing.rules import Rule, tool_rules
 
 _BACK_LINES = 12
+_CHAIN_LINES = 12
 
 
 def candidates(page: Page) -> list[Candidate]:
@@ -101,9 +102,13 @@ def _back(page: Page, line: int, rule: Rule) -> int:
 def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
     """The last line of the block: as far as the rule's lines go on."""
     end, deep = line, indent_of(page.lines[line].removeprefix(prefix))
+    chained: int | None = None
     for number in range(line + 1, min(line + rule.max, len(page.lines))):
         if number in page.cleaned.marks:
             break
+        if chained is not None and number <= chained:
+            end = number
+            continue
         text = page.lines[number].removeprefix(prefix)
         if rule.stop is not None and rule.stop.search(text):
             return number if rule.include_stop else end
@@ -113,7 +118,8 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
             break
         if rule.last is not None and rule.last.search(text):
             end = number
-            if not _chained(page, number, rule, prefix):
+            chained = _chained(page, number, rule, prefix)
+            if chained is None:
                 break
         elif _goes_on(rule, text, deep):
             end = number
@@ -122,15 +128,17 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
     return end
 
 
-def _chained(page: Page, line: int, rule: Rule, prefix: str) -> bool:
-    """Whether another part follows the last line of this one."""
+def _chained(page: Page, line: int, rule: Rule, prefix: str) -> int | None:
+    """The line that leads from this part to another; what is said last may take a few lines before it."""
     if rule.chain is None:
-        return False
-    for number in range(line + 1, min(line + 4, len(page.lines))):
+        return None
+    for number in range(line + 1, min(line + _CHAIN_LINES, len(page.lines))):
         text = page.lines[number].removeprefix(prefix)
-        if text.strip():
-            return rule.chain.search(text) is not None
-    return False
+        if rule.chain.search(text):
+            return number
+        if number in page.cleaned.marks or rule.anchor.search(text):
+            return None
+    return None
 
 
 def _goes_on(rule: Rule, text: str, deep: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, assert_never
 
@@ -34,6 +34,13 @@ class Command:
     end: int
     name: str = ""
     status: int | None = None
+    body: int | None = None
+    """The line above its output; `start` where the envelope does not echo the command in lines of its own."""
+
+    @property
+    def output(self) -> int:
+        """The line above the first that the command can have written."""
+        return self.start if self.body is None else self.body
 
 
 @dataclass(slots=True)
@@ -91,6 +98,7 @@ class _Cleaner:
         self.out = Cleaned([])
         self.votes: Counter[str] = Counter()
         self.start: int | None = None
+        self.body: int | None = None
         self.name = ""
         self.awaiting = False
         self.erred = False
@@ -176,6 +184,8 @@ class _Cleaner:
         match marker.kind:
             case "open":
                 self._open(number, groups.get("name") or "", marker)
+            case "body":
+                self.body = number if self.body is None else self.body
             case "close":
                 self._close(number, None)
             case "exit":
@@ -201,8 +211,8 @@ class _Cleaner:
         if self.start is not None:
             if self.erred and not status:
                 status = 1
-            self.out.commands.append(Command(self.start, number, self.name, status))
-        self.start, self.name, self.awaiting, self.erred = None, "", False, False
+            self.out.commands.append(Command(self.start, number, self.name, status, self.body))
+        self.start, self.body, self.name, self.awaiting, self.erred = None, None, "", False, False
 
     def _exit(self, number: int, groups: dict[str, str | None]) -> None:
         """An exit mark speaks about the open command, else about the one that closed last."""
@@ -212,7 +222,7 @@ class _Cleaner:
         elif self.out.commands:
             last = self.out.commands[-1]
             if last.status is None:
-                self.out.commands[-1] = Command(last.start, last.end, last.name, status)
+                self.out.commands[-1] = replace(last, status=status)
         else:
             self.out.commands.append(Command(0, number, "", status))
 

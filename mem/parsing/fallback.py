@@ -107,14 +107,14 @@ def tails(page: Page, claimed: set[int]) -> list[Candidate]:
     for command in suspects(page):
         line = command.end - 1
         for _ in range(2):
-            while line > command.start and (
+            while line > command.output and (
                 not page.lines[line].strip() or page.bits[line] & junk or line in page.cleaned.marks
             ):
                 line -= 1
-            if line <= command.start:
+            if line <= command.output:
                 break
             start = line
-            while line - start < GENERIC_LINES - 1 and start - 1 > command.start:
+            while line - start < GENERIC_LINES - 1 and start - 1 > command.output:
                 above = start - 1
                 if not page.lines[above].strip() or page.bits[above] & junk:
                     break

@@ -10,7 +10,7 @@ from mem.domain.canonical import canonical_sha
 from mem.domain.signatures import ALGO
 from mem.parsing.blocks import headline
 from mem.parsing.clean import cap
-from mem.parsing.mask import mask, mask_coarse, path
+from mem.parsing.mask import mask, mask_coarse, path, source
 from mem.parsing.page import Candidate, Page
 from mem.parsing.redact import redact
 from mem.parsing.rules import Classes, Rule, compile_pattern, load
@@ -131,7 +131,7 @@ def _of_rule(lines: list[str], title: str, one: Candidate, rule: Rule) -> _Recor
     default = texts[main[0]] if main is not None else anchor
     code = rule.code or groups.get("code")
     message = [groups.get("msg", default.strip()) if rule.message is None else rule.message]
-    message += _identity(texts, rule)
+    message += _identity(texts, rule, None if main is None else main[0])
     file = groups.get("file", "")
     return _Record(
         code=code,
@@ -148,9 +148,12 @@ def _groups(found: Any) -> dict[str, str]:
     return {name.rstrip("0123456789"): text.strip() for name, text in found.groupdict().items() if text is not None}
 
 
-def _identity(texts: list[str], rule: Rule) -> list[str]:
+def _identity(texts: list[str], rule: Rule, spoken: int | None) -> list[str]:
+    """What else identifies; the line that gave the message does not say it twice."""
     result = []
-    for text in texts if rule.identity else ():
+    for index, text in enumerate(texts if rule.identity else ()):
+        if index == spoken and rule.message is None:
+            continue
         for pattern in rule.identity:
             found = pattern.search(text)
             if found is not None:
@@ -170,7 +173,7 @@ def _frames(texts: list[str], rule: Rule) -> list[str]:
         if found is None or (rule.foreign is not None and rule.foreign.search(text)):
             continue
         groups = _groups(found)
-        file = path(groups.get("file", "")).rpartition("/")[2]
+        file = source(groups["file"]) if groups.get("file") else ""
         frame = _VOLATILE.sub("<n>", ":".join(part for part in (file, groups.get("func", "")) if part))
         if frame and frame not in frames:
             frames.append(frame)

@@ -17,9 +17,16 @@ _WORKSPACES = compile_pattern(
     r"|home/[^/]+|Users/[^/]+|root|var/lib/jenkins/workspace/[^/]+|workspaces?/[^/]+|github/workspace"
     r"|private/var/folders/[^/]+/[^/]+/T|var/folders/[^/]+/[^/]+/T|tmp|var/tmp|usr/src/app|app|code|src|work)/"
 )
+_MOUNTS = compile_pattern(
+    r"^(?:[A-Za-z]:)?/(?:home/[^/]+|Users/[^/]+|root|github/workspace|workspaces?|usr/src/app|app|code|src|work"
+    r"|private/var/folders/[^/]+/[^/]+/T|var/folders/[^/]+/[^/]+/T|tmp|var/tmp)/"
+)
+"""Folders whose name says nothing about the project in them; the others' last part is the project's name."""
+_POD = compile_pattern(r"-[a-f0-9]{8,10}-[a-z0-9]{5}\b")
 _WORKSPACE_PARTS = 2
 _LOCATION = compile_pattern(r"(?::\d{1,6}(?::\d{1,5})?|\(\d{1,6}(?:,\d{1,5})?\))$")
 _TEMPORARY = compile_pattern(r"^(?:(?:tmp|temp)[._-]?[\w]{4,}|\d+|pip-[\w-]+-[a-z0-9_]{8}|pytest-(?:of-\w+|\d+))$")
+_BUILD = compile_pattern(r"^\d{4,}$")
 _HEX_RUN = compile_pattern(r"\b[0-9a-f]{7,128}\b")
 
 
@@ -84,7 +91,19 @@ def path(text: str) -> str:
     """The last two parts of a path under its workspace, without line and column."""
     plain = text.replace("\\\\", "/").replace("\\", "/")
     plain = _LOCATION.sub("", plain)
-    found = _WORKSPACES.match(plain)
+    return _ending(plain, _WORKSPACES)
+
+
+def source(text: str) -> str:
+    """The last two parts of a source file's path, whatever folder its project was checked out in.
+
+    The checkout's own name stays: most systems give it the project's, and one that is known to be any project's goes.
+    """
+    return _ending(text.replace("\\\\", "/").replace("\\", "/"), _MOUNTS)
+
+
+def _ending(plain: str, roots: Any) -> str:
+    found = roots.match(plain)
     if found:
         plain = plain[found.end() :]
     parts = [part for part in plain.split("/") if part not in ("", ".", "..", "~")]
@@ -95,6 +114,7 @@ def path(text: str) -> str:
 def _part(part: str) -> str:
     if _TEMPORARY.match(part):
         return "<n>"
+    part = _POD.sub(lambda found: _pod(found.group()), part)
     return str(_HEX_RUN.sub(lambda found: _hex(found.group()), part))
 
 
@@ -128,14 +148,34 @@ def _package(text: str) -> str:
 
 def _pod(text: str) -> str:
     """The random end of a pod's name; a plain word is part of the name."""
-    tail = text[-5:]
+    name = text.removesuffix("_")
+    owner, tail = name[1:-6], name[-5:]
     mixed = any(char.isdigit() for char in tail) and any(char.isalpha() for char in tail)
-    return "-<n>" if len(text) > len(tail) + 1 or (mixed and tail != "ppc64") else text
+    made_up = any(char.isdigit() for char in owner) if owner else mixed and tail != "ppc64"
+    return "-<n>" + text[len(name) :] if made_up else text
 
 
 def _temporary(text: str) -> str:
     """A temporary name has a digit or is as long as the standard ones; `template` is a word."""
     return "<n>" if any(char.isdigit() or char == "_" for char in text) else text
+
+
+def _image(text: str) -> str:
+    """An image with its tag; of a tag the hashes and the numbers of builds are noise."""
+    name, tag = _untagged(text)
+    return f"{name}:{'<n>' if _BUILD.match(tag) else _HEX_RUN.sub(lambda found: _hex(found.group()), tag)}"
+
+
+def _image_alike(text: str) -> str:
+    """An image with its tag, where that is a word."""
+    name, tag = _untagged(text)
+    return f"{name}:{'<v>' if any(char.isdigit() for char in tag) else tag}"
+
+
+def _untagged(text: str) -> tuple[str, str]:
+    name, _, tag = text.rpartition(":")
+    start = max(name.rfind(mark) for mark in " '\"") + 1
+    return name[:start] + (path(name[start:]) if "/" in name else name[start:]), tag
 
 
 _FUNCTIONS: dict[str, Callable[[str], str]] = {
@@ -146,4 +186,6 @@ _FUNCTIONS: dict[str, Callable[[str], str]] = {
     "pod": _pod,
     "hex": _hex,
     "temporary": _temporary,
+    "image": _image,
+    "image_alike": _image_alike,
 }

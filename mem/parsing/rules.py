@@ -100,7 +100,7 @@ class Marker(_Strict):
     """A line that structures the log."""
 
     envelope: str | None = None
-    kind: Literal["open", "close", "exit", "quote", "note", "done"]
+    kind: Literal["open", "body", "close", "exit", "quote", "note", "done"]
     pattern: Pattern
     until: Pattern | None = None
     implies: int | None = None
