@@ -177,9 +177,9 @@ async def tour(*, keep: bool) -> None:
     console.print(f"Starting Postgres, Temporal, worker and gateway in {home} …", soft_wrap=True)
     if keep:
         wrong = await _show(await start_detached(home, options), settings, console)
-        mem = Path(sys.argv[0]).resolve() if Path(sys.argv[0]).name == "mem" else "mem"
-        console.print(f"\nThe stack stays up. Look at it:  MEM_HOME={home} {mem} status", soft_wrap=True)
-        console.print(f"Stop it and delete its data:     MEM_HOME={home} {mem} down --delete-data", soft_wrap=True)
+        command = f"MEM_HOME={home} {_program()}"
+        console.print(f"\nThe stack stays up. Look at it:  {command} status", soft_wrap=True)
+        console.print(f"Stop it and delete its data:     {command} down --delete-data", soft_wrap=True)
     else:
         async with running_stack(home, options) as stack:
             wrong = await _show(stack, settings, console)
@@ -187,6 +187,12 @@ async def tour(*, keep: bool) -> None:
     console.print(f"\nDone in {time.monotonic() - began:.0f} s.")
     if wrong:
         raise StackError(f"The demonstration went wrong: {'; '.join(wrong)}.", "See the tables above.")
+
+
+def _program() -> str:
+    """This command, as the user can call it from anywhere."""
+    called = Path(sys.argv[0])
+    return str(called.resolve()) if called.name == "mem" else "mem"
 
 
 async def _show(stack: StackFile, settings: Settings, console: Console) -> list[str]:
