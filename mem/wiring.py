@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from mem.addresses import Addresses
-from mem.client import MemoryClient
 from mem.clients.clock import SystemClock
 from mem.clients.minilm import MiniLmEmbedder
 from mem.clients.scorer import EmbeddedScorer
@@ -102,18 +101,6 @@ async def open_ports(found: Addresses, settings: Settings) -> AsyncIterator[Port
             projector=ExtractiveProjector(),
             look_up=LookUp(await _look_up_ports(legs, clock, embedder, settings)),
         )
-
-
-@asynccontextmanager
-async def open_client(found: Addresses) -> AsyncIterator[MemoryClient]:
-    """Connect to the worker's server.
-
-    Raises:
-        Unavailable: it does not answer.
-    """
-    yield await MemoryClient.connect(
-        address=found.need_temporal(), namespace=found.namespace, task_queue=found.task_queue
-    )
 
 
 async def migrate_database(found: Addresses) -> list[str]:

@@ -27,7 +27,7 @@ with workflow.unsafe.imports_passed_through():
         Wait,
     )
     from mem.domain.answers import Answer
-    from mem.domain.ids import fingerprint
+    from mem.domain.ids import fingerprint_of
     from workflows import policies
     from workflows.acceptance import Acceptance
     from workflows.failures import as_application_error, conflict, is_callers_fault
@@ -45,7 +45,7 @@ class AcceptMemory:
 
     @workflow.init
     def __init__(self, request: AcceptInput) -> None:
-        self._mark = _mark(request)
+        self._mark = fingerprint_of(request)
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": self._mark})
         self._step = AcceptStep(project=request.project, request_id=request.request_id)
@@ -95,7 +95,7 @@ class AcceptMemory:
 
     @accepted.validator
     def _check_accepted(self, request: AcceptInput) -> None:
-        if _mark(request) != self._mark:
+        if fingerprint_of(request) != self._mark:
             raise conflict(request.request_id)
 
     @workflow.query(name="status")
@@ -197,7 +197,3 @@ class AcceptMemory:
                 MEM_SIGNATURE.value_set([signature.sig_sha for signature in linked][:MAX_SIGNATURES]),
             ]
         )
-
-
-def _mark(request: AcceptInput) -> str:
-    return request.fingerprint or fingerprint(request.model_dump(mode="json", exclude_unset=True))

@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.look_up_context import LookUpActivity
     from activities.settle_answer import SettleAnswer
     from mem.domain.answers import Answer
-    from mem.domain.ids import fingerprint
+    from mem.domain.ids import fingerprint_of
     from mem.domain.lookup import LookUpInput
     from mem.recall.outcome import LookUpOutcome, Trace
     from workflows import policies
@@ -27,7 +27,7 @@ class LookUpContext:
 
     @workflow.init
     def __init__(self, request: LookUpInput) -> None:
-        self._mark = _mark(request)
+        self._mark = fingerprint_of(request)
         self._tool = request.tool
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": self._mark})
@@ -77,7 +77,7 @@ class LookUpContext:
 
     @lookup.validator
     def _check_lookup(self, request: LookUpInput) -> None:
-        if _mark(request) != self._mark:
+        if fingerprint_of(request) != self._mark:
             raise conflict(request.request_id)
 
     @workflow.query(name="context")
@@ -120,7 +120,3 @@ def _show(trace: Trace, tool: str | None) -> None:
             MEM_DEGRADED.value_set([each.split(":", 1)[0] for each in trace.degraded]),
         ]
     )
-
-
-def _mark(request: LookUpInput) -> str:
-    return request.fingerprint or fingerprint(request.model_dump(mode="json", exclude_unset=True))

@@ -6,6 +6,8 @@ import functools
 
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
 
+from mem.domain.errors import RequestConflict
+
 CALLERS_FAULTS = frozenset({"InvalidRequest", "TooLarge", "RequestConflict"})
 """What the same request fails with every time. Only these are an update's outcome, which is repeated to every retry;
 with any other failure the run fails and leaves the update open, so that a retry starts a new run."""
@@ -16,9 +18,8 @@ _failure = functools.partial(ApplicationError, non_retryable=True)
 
 def conflict(request_id: str) -> ApplicationError:
     """The request id stands for another body."""
-    cause = f"Request id {request_id!r} was used before with another body."
-    remedy = "Send the same body to get the same answer, or choose a new request id."
-    return ApplicationError(f"{cause} {remedy}", cause, remedy, type="RequestConflict", non_retryable=True)
+    error = RequestConflict.of(request_id)
+    return _failure(str(error), error.cause, error.remedy, type="RequestConflict")
 
 
 def is_callers_fault(failure: ApplicationError) -> bool:

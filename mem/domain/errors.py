@@ -40,6 +40,14 @@ class TooLarge(InvalidRequest):
 class RequestConflict(MemError):
     """The request id was used before with another body."""
 
+    @classmethod
+    def of(cls, request: str) -> RequestConflict:
+        """The conflict of one request, named by its id."""
+        return cls(
+            f"The request id {request!r} was used before with another body.",
+            "Send the same body to get the same answer, or choose a new request id.",
+        )
+
 
 class NotFound(MemError):
     """Nothing exists under that name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
 
@@ -57,6 +57,24 @@ def checked_project(project: str) -> str:
         raise InvalidRequest(
             f"{project[:80]!r} is no project.", "Use 1 to 64 letters, digits, '.', '_' and '-'."
         ) from error
+
+
+class Marked(Protocol):
+    """A message that may carry the fingerprint which its door computed."""
+
+    @property
+    def fingerprint(self) -> str | None:
+        """None where a caller sent the message without a door."""
+        ...
+
+    def model_dump(self, *, mode: str, exclude_unset: bool) -> dict[str, Any]:
+        """The fields that the caller set."""
+        ...
+
+
+def fingerprint_of(message: Marked) -> str:
+    """The fingerprint that a message carries, or the one of what its caller set."""
+    return message.fingerprint or fingerprint(message.model_dump(mode="json", exclude_unset=True))
 
 
 def accept_workflow_id(project: str, request_id: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mem.domain.errors import Unavailable
-from mem.domain.ids import fingerprint
+from mem.domain.ids import fingerprint_of
 from mem.domain.lookup import Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
 from mem.domain.nodes import Parent
 from mem.ports import (
@@ -69,7 +69,7 @@ class LookUp:
             RequestConflict: the request id was answered before for another body.
         """
         check_inputs(request)
-        mark = request.fingerprint or fingerprint(request.model_dump(mode="json", exclude_unset=True))
+        mark = fingerprint_of(request)
         key = LedgerKey(OPERATION, request.project, request.request_id)
         legs = Legs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)
         stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)

@@ -78,7 +78,7 @@ class PostgresLedger:
             await failures.add(connection, sightings)
             await failures.count(connection, reach.project, key.operation, key.request_id, sightings, now)
         elif recorded.data["fingerprint"] != fingerprint:
-            raise _conflict(key)
+            raise RequestConflict.of(key.request_id)
         response = render(await failures.seen(connection, [one.sig_sha for one in sightings], reach))
         await self._insert(connection, key, fingerprint, response, now)
         if recorded is None:
@@ -105,11 +105,5 @@ async def _find(connection: Connection, key: LedgerKey, fingerprint: str, now: d
     if row is None:
         return None
     if row[0] != fingerprint:
-        raise _conflict(key)
+        raise RequestConflict.of(key.request_id)
     return bytes(row[1])
-
-
-def _conflict(key: LedgerKey) -> RequestConflict:
-    return RequestConflict(
-        f"The request id {key.request_id!r} was used before with another body.", "Use a new id for a new request."
-    )

@@ -69,7 +69,7 @@ class FakeLedger:
         if answered is None or answered.expires_at <= self._state.clock.now():
             return None
         if answered.fingerprint != fingerprint:
-            raise _conflict(key)
+            raise RequestConflict.of(key.request_id)
         return answered.response
 
     async def store(self, key: LedgerKey, fingerprint: str, response: bytes) -> bytes:
@@ -90,7 +90,7 @@ class FakeLedger:
                 return found
             recorded = state.by_key.get(entries.lookup_key(*key))
             if recorded is not None and recorded.data["fingerprint"] != fingerprint:
-                raise _conflict(key)
+                raise RequestConflict.of(key.request_id)
             before = state.signatures.copy(), state.occurrences.copy()
             try:
                 if recorded is None:
@@ -136,9 +136,3 @@ def count(state: FakeState, sig_shas: Sequence[str], reach: Reach) -> dict[str, 
         ]
         found[sig_sha] = Seen(len(days), max(days).isoformat() if days else None)
     return found
-
-
-def _conflict(key: LedgerKey) -> RequestConflict:
-    return RequestConflict(
-        f"The request id {key.request_id!r} was used before with another body.", "Use a new id for a new request."
-    )

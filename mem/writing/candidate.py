@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from mem.domain.accepting import AcceptInput, AcceptRequest, AcceptStep, Evidence, check_limits
 from mem.domain.errors import NotFound, RequestConflict
-from mem.domain.ids import fingerprint
+from mem.domain.ids import fingerprint_of
 from mem.domain.journal import Entry
 from mem.domain.lookup import MAX_TOOL_CHARACTERS
 from mem.domain.nodes import Node
@@ -56,7 +56,7 @@ async def record_candidate(journal: Journal, request: AcceptInput) -> str:
         RequestConflict: the request id was used before with another body.
     """
     check_limits(request)
-    mark = request.fingerprint or fingerprint(request.model_dump(mode="json", exclude_unset=True))
+    mark = fingerprint_of(request)
     safe = await asyncio.to_thread(protect, request)
     data = {
         "operation": "accept",
@@ -68,10 +68,7 @@ async def record_candidate(journal: Journal, request: AcceptInput) -> str:
     step = AcceptStep(project=request.project, request_id=request.request_id)
     record = await journal.record(Entry(kind="candidate", key=candidate_key(step), data=data))
     if record.data["fingerprint"] != mark:
-        raise RequestConflict(
-            f"Request id {request.request_id!r} was used before in project {request.project!r} with another body.",
-            "Send the same body to get the same answer, or choose a new request id.",
-        )
+        raise RequestConflict.of(request.request_id)
     return mark
 
 

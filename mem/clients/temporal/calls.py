@@ -159,10 +159,7 @@ async def _answer_of_closed_run(client: Client, call: Call) -> Answer:
             raise _ImpostorError(failure) from error
         raise failure from error
     if result.fingerprint != call.fingerprint:
-        raise RequestConflict(
-            f"The request id of {call.workflow_id!r} was used before with another body.",
-            "Send the same body to get the same answer, or choose a new request id.",
-        )
+        raise RequestConflict.of(call.workflow_id)
     if isinstance(result, AcceptResult) and call.update_id.endswith(":durable"):
         return Answer(body=result.durable_body, fingerprint=result.fingerprint)
     return Answer(body=result.body, fingerprint=result.fingerprint)

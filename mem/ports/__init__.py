@@ -1,0 +1,35 @@
+"""What the use cases need from the outside, as protocols. Every method is safe to repeat."""
+
+from mem.ports.failures import CoarseHit, Failures, KnownHit, Seen
+from mem.ports.journal import Journal
+from mem.ports.ledger import Ledger, LedgerKey, Settlement
+from mem.ports.memories import Appended, AppendPlan, Lineage, Memories, Reach, VectorHit
+from mem.ports.models import Candidate, Clock, Embedder, Projector, Reranker, RerankQuery, TokenCounter, Vector
+from mem.ports.skills import Skill, Skills
+
+__all__ = [
+    "AppendPlan",
+    "Appended",
+    "Candidate",
+    "Clock",
+    "CoarseHit",
+    "Embedder",
+    "Failures",
+    "Journal",
+    "KnownHit",
+    "Ledger",
+    "LedgerKey",
+    "Lineage",
+    "Memories",
+    "Projector",
+    "Reach",
+    "RerankQuery",
+    "Reranker",
+    "Seen",
+    "Settlement",
+    "Skill",
+    "Skills",
+    "TokenCounter",
+    "Vector",
+    "VectorHit",
+]

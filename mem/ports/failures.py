@@ -1,0 +1,60 @@
+"""Signatures, their links to memories, and their occurrences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from mem.domain.accepting import LinkedSignature
+from mem.domain.signatures import Signature
+from mem.ports.memories import Reach
+
+
+class KnownHit(NamedTuple):
+    """A node that a signature points at."""
+
+    sig_sha: str
+    sha: str
+
+
+class CoarseHit(NamedTuple):
+    """A node whose signature agrees with one of the query's in all but versions, test ids and symbols."""
+
+    sig_coarse: str
+    sha: str
+
+
+class Seen(NamedTuple):
+    """How often a signature was seen within a reach, and the UTC date of the last time."""
+
+    times: int
+    last: str | None
+
+
+class Failures(Protocol):
+    """Signatures, their links to memories, and their occurrences."""
+
+    async def link(
+        self, *, project: str, request_id: str, sha: str, signatures: Sequence[Signature]
+    ) -> list[LinkedSignature]:
+        """Link signatures to a memory, count the acceptance as a sighting of each, and journal both once.
+
+        Returns the recorded links, in the order first given.
+        """
+        ...
+
+    async def linked(self, sha: str) -> list[LinkedSignature]:
+        """The signatures that point at a memory, ordered by sig_sha."""
+        ...
+
+    async def known(self, sig_shas: Sequence[str], reach: Reach) -> list[KnownHit]:
+        """The nodes that the signatures point at, superseded ones included, ordered by signature and sha."""
+        ...
+
+    async def coarse(self, sig_coarse: Sequence[str], reach: Reach, limit: int) -> list[CoarseHit]:
+        """The nodes with a signature of equal coarse key, ordered by coarse key and sha."""
+        ...
+
+    async def seen(self, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:
+        """The counts of each signature; zero where it was never seen."""
+        ...

@@ -1,0 +1,140 @@
+"""Nodes, edges, projections and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from mem.domain.accepting import Projection
+from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
+from mem.ports.models import Embedder, Vector
+
+
+class Reach(NamedTuple):
+    """Whose memories a read may see: one project or all of them, shared ones always, of visibility `global`."""
+
+    project: str
+    federated: bool
+
+
+class AppendPlan(NamedTuple):
+    """An accepted candidate, ready to be appended in one transaction."""
+
+    key: str
+    node: Node
+    evidence: tuple[Node, ...]
+    parents: tuple[str, ...]
+    supersedes: tuple[str, ...]
+
+
+class Appended(NamedTuple):
+    """What the transaction did.
+
+    `duplicate_of` is set when an equal live node was there first, `overtaken_by` when another memory superseded first
+    what this one was to supersede; nothing was written then, and `sha` is of the node that stands.
+    """
+
+    sha: str
+    evidence: tuple[str, ...]
+    duplicate_of: str | None
+    overtaken_by: str | None = None
+
+
+class VectorHit(NamedTuple):
+    """A node near a query; `similarity` is the cosine, or the trigram similarity of the lexical leg."""
+
+    sha: str
+    similarity: float
+
+
+class Lineage(NamedTuple):
+    """A live node that stands for a hit, and the superseded shas between the two, oldest first."""
+
+    node: StoredNode
+    supersedes: tuple[str, ...]
+
+
+class Memories(Protocol):
+    """Nodes, edges, projections and vectors."""
+
+    async def resolve(self, prefix: str) -> str:
+        """The full sha that begins with `prefix`.
+
+        Raises:
+            NotFound: no node does.
+            AmbiguousPrefix: several do.
+            InvalidRequest: `prefix` is no hex of 4 to 64 digits.
+        """
+        ...
+
+    async def nodes(self, shas: Sequence[str]) -> dict[str, StoredNode]:
+        """The nodes that exist among `shas`."""
+        ...
+
+    async def live_duplicate(self, node: Node) -> str | None:
+        """The live node equal to `node` but for white space and case, in the same project, visibility and owner."""
+        ...
+
+    async def successor(self, sha: str) -> str | None:
+        """The newest live successor of a superseded node."""
+        ...
+
+    async def append(self, plan: AppendPlan) -> Appended:
+        """Append nodes, edges, supersessions and the journal record `plan.key`, or return what was appended first.
+
+        Takes an advisory lock of the project and checks for a duplicate again.
+        """
+        ...
+
+    async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
+        """Add reference chunks of one source, with their journal record; the number of new ones."""
+        ...
+
+    async def put_projection(self, sha: str, projection: Projection) -> Projection:
+        """Record a projection once per (sha, prompt sha, model id); returns the recorded one."""
+        ...
+
+    async def projection(self, sha: str) -> Projection | None:
+        """The projection of a node, which may be empty; None where none was made yet."""
+        ...
+
+    async def put_vectors(self, kind: VectorKind, texts: Mapping[str, str], embedder: Embedder) -> None:
+        """Embed the text given for each node sha and store the vectors.
+
+        An embedding recorded before under (model id, text sha) is replayed; a new one is recorded in the journal.
+        """
+        ...
+
+    async def vector_kinds(self, sha: str) -> list[VectorKind]:
+        """Which vectors a node has, `text` first."""
+        ...
+
+    async def evidence(self, sha: str) -> list[StoredNode]:
+        """The L0 nodes below a node, through L1 parents for an L2, in order of source, turn and sha."""
+        ...
+
+    async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
+        """The direct parents of each node, in order of level, source, turn and sha."""
+        ...
+
+    async def lineages(self, shas: Sequence[str]) -> dict[str, Lineage]:
+        """For each sha the live node that stands for it; a superseded one without a live successor is left out."""
+        ...
+
+    async def nearest(
+        self, kind: VectorKind, levels: Sequence[Level], vector: Vector, reach: Reach, limit: int
+    ) -> list[VectorHit]:
+        """The nearest nodes by cosine, best first, superseded ones included, ties by sha."""
+        ...
+
+    async def lexical(self, text: str, levels: Sequence[Level], reach: Reach, limit: int) -> list[VectorHit]:
+        """The nodes whose text or projection is most similar by trigrams, best first, ties by sha."""
+        ...
+
+    async def projections(self, shas: Sequence[str]) -> dict[str, str]:
+        """The non-empty projection texts among `shas`."""
+        ...
+
+    async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:
+        """Live lessons whose signatures carry the tool: the own project first, then by occurrences, then by sha."""
+        ...
