@@ -38,6 +38,7 @@ from mem.local.stack_file import (
 RESTART_WINDOW_SECONDS = 60.0
 FIRST_PAUSE_SECONDS = 0.1
 LOG_CHECK_SECONDS = 20.0
+CANCEL_SECONDS = 5.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -93,8 +94,10 @@ async def _supervise_locked(
     finally:
         ready = supervisor.published
         stopped.cancel()
-        if not work.done():
+        while not work.done():
+            # More than once: a library in the middle of a question may take a cancellation for a failure of its own.
             work.cancel()
+            await asyncio.wait({work}, timeout=CANCEL_SECONDS)
         outcome = (await asyncio.gather(work, return_exceptions=True))[0]
         survivors = await supervisor.stop_all()
     if survivors:
