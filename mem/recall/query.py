@@ -12,7 +12,11 @@ from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 from mem.ports import Reach
 
 FAILURE_LINES = 8
-PROBE_CHARACTERS = 2000
+FAILURE_CHARACTERS = 600
+"""About a hundred words of failure lines, best first: more moves a vector little and costs the embedder its time."""
+
+TASK_CHARACTERS = 2000
+"""Beyond what an embedder reads."""
 
 
 class Probe(NamedTuple):
@@ -68,10 +72,10 @@ def read_query(request: LookUpInput) -> Query:
         # A failure may consist of frames alone, which are not quoted: then its masked message tells about it.
         told = lines or [signature.message for signature in signatures if signature.message.strip()]
         if told:
-            failure = Probe("\n".join(told)[:PROBE_CHARACTERS], wide)
+            failure = Probe("\n".join(told)[:FAILURE_CHARACTERS], wide)
     task: Probe | None = None
     if request.task is not None and request.task.strip():
-        task = Probe(redact(strip_unsafe(request.task).text).text[:PROBE_CHARACTERS], narrow)
+        task = Probe(redact(strip_unsafe(request.task).text).text[:TASK_CHARACTERS], narrow)
     named = redact(strip_unsafe(request.tool).text).text.strip() if request.tool is not None else ""
     tool = named or (signatures[0].tool if signatures else None)
     return Query(tuple(signatures), failure, task, tool, wide, narrow)
