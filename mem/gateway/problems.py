@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from mem.domain.errors import InvalidRequest, MemError, NotFound, RequestConflict, TooLarge, Unavailable
+from mem.settings import told
 
 REQUEST_ID_HEADER = "Mem-Request-Id"
 RETRY_AFTER_SECONDS = "5"
@@ -20,9 +21,9 @@ MAX_SHOWN = 2000
 def problem(status: int, detail: str, *, remedy: str = "", title: str | None = None) -> Response:
     """A problem document; `remedy` says what to do about it."""
     headers = {"Retry-After": RETRY_AFTER_SECONDS} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-    told = {"type": "about:blank", "title": title or HTTPStatus(status).phrase, "status": status, "detail": detail}
+    document = {"type": "about:blank", "title": title or HTTPStatus(status).phrase, "status": status, "detail": detail}
     return JSONResponse(
-        {name: _showable(value) for name, value in (told | ({"remedy": remedy} if remedy else {})).items()},
+        {name: _showable(value) for name, value in (document | ({"remedy": remedy} if remedy else {})).items()},
         status_code=status,
         media_type="application/problem+json",
         headers=headers,
@@ -54,16 +55,6 @@ def status_of(error: MemError) -> int:
             return 500
 
 
-def told(error: ValidationError) -> str:
-    """The faults of a body in one line: field and what is wrong with it; values are left out."""
-    faults = [
-        f"{'.'.join(str(part) for part in fault['loc']) or 'body'}: {fault['msg']}"
-        for fault in error.errors(include_url=False, include_input=False, include_context=False)
-    ]
-    more = f"; and {len(faults) - MAX_ERRORS_SHOWN} more" if len(faults) > MAX_ERRORS_SHOWN else ""
-    return "; ".join(faults[:MAX_ERRORS_SHOWN]) + more
-
-
 def name_request(request: Request, request_id: str) -> None:
     """Have errors from here on carry the request id too, so that a caller who brought none can send it again."""
     request.state.request_id = request_id
@@ -86,7 +77,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(ValidationError)
     async def on_validation_error(_: Request, error: ValidationError) -> Response:
-        return problem(422, told(error), title="InvalidRequest")
+        return problem(422, told(error, whole="body", most=MAX_ERRORS_SHOWN), title="InvalidRequest")
 
     @app.exception_handler(Exception)
     async def on_fault(_: Request, __: Exception) -> Response:
