@@ -10,9 +10,10 @@ import pytest
 
 from mem.domain.signatures import Signature
 from mem.parsing import extract
+from tests.unit.parsing.renderings import RENDERINGS
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "golden_logs"
-BLESSED = ("code", "message", "lines")
+BLESSED = ("tool", "code", "message", "lines")
 
 
 @dataclass
@@ -49,6 +50,7 @@ def bless(golden: Golden, first: Signature) -> None:
 
 def said(first: Signature) -> dict[str, str]:
     return {
+        "tool": first.tool,
         "code": str(first.code),
         "message": " / ".join(first.message.split("\n")),
         "lines": f"{first.line_start}-{first.line_end}",
@@ -67,43 +69,6 @@ def first_of(log: str) -> Signature:
     found = extract(log)
     assert found, "nothing was found"
     return found[0]
-
-
-def github(log: str) -> str:
-    lines = ["##[group]Run make", "make", "##[endgroup]", *log.rstrip("\n").split("\n")]
-    lines.append("##[error]Process completed with exit code 1.")
-    return "\n".join(f"2026-02-03T04:05:{i % 60:02}.1234567Z {line}" for i, line in enumerate(lines))
-
-
-def gitlab(log: str) -> str:
-    return (
-        "section_start:1767000000:step_script\r\x1b[0KExecuting script\n\x1b[32;1m$ make\x1b[0;m\n"
-        f"{log}\nsection_end:1767000009:step_script\r\x1b[0K\n"
-        "\x1b[31;1mERROR: Job failed: exit code 1\n\x1b[0;m"
-    )
-
-
-def travis(log: str) -> str:
-    return (
-        f"travis_time:start:0a1b2c3d\r\x1b[0K$ make\n{log}\n"
-        "travis_time:end:0a1b2c3d:start=1,finish=2,duration=1\r\x1b[0K\n"
-        '\x1b[31;1mThe command "make" exited with 2.\x1b[0m\n\nDone. Your build exited with 1.\n'
-    )
-
-
-def coloured(log: str) -> str:
-    return "\n".join(f"\x1b[31m{line}\x1b[0m" if line.strip() else line for line in log.split("\n"))
-
-
-RENDERINGS = {
-    "github": github,
-    "gitlab": gitlab,
-    "travis": travis,
-    "crlf": lambda log: log.replace("\n", "\r\n"),
-    "colour": coloured,
-    "shifted": lambda log: "one line more\n\n" + log,
-    "trailing": lambda log: log + "\n\n",
-}
 
 
 @pytest.mark.parametrize("golden", FAILING, ids=named)
