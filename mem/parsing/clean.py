@@ -70,7 +70,7 @@ def cap(line: str) -> str:
 
 def clean(text: str) -> Cleaned:
     """`text` without colour, carriage returns, CI prefixes and markers."""
-    return _Cleaner().run(without_surrogates(text).split("\n"))
+    return Cleaner().run(without_surrogates(text).split("\n"))
 
 
 @cache
@@ -91,7 +91,7 @@ def _status(groups: dict[str, str | None]) -> int:
     return int((groups.get("status") or "0")[:9])
 
 
-class _Cleaner:
+class Cleaner:
     """One pass over the lines; the state is the open command."""
 
     def __init__(self) -> None:
@@ -112,14 +112,7 @@ class _Cleaner:
         append = self.out.lines.append
         self.raw = raw
         for number, given in enumerate(raw):
-            line = cap(given)
-            if "\x1b" in line or "\r" in line or "\x00" in line or "\x08" in line:
-                line = self._plain(number, line)
-            if line and (line[0].isdigit() or line[0] in "[(#\ufeff" or "Z " in line[:450]):
-                line = self._unprefixed(line)
-            if line and (self.until is not None or line.startswith(self.starts)):
-                line = self._structure(number, line)
-            append(line)
+            append(self.feed(number, given))
         self._close(len(raw), None)
         if any(command.status for command in self.out.commands) or (self.out.red and self.erred):
             self.out.verdict = self.out.verdict or 1
@@ -127,6 +120,17 @@ class _Cleaner:
             best = max(self.votes.values())
             self.out.envelope = min(name for name, count in self.votes.items() if count == best)
         return self.out
+
+    def feed(self, number: int, given: str) -> str:
+        """Line `number` without colour, prefix and markers; what it says about the commands is noted."""
+        line = cap(given)
+        if "\x1b" in line or "\r" in line or "\x00" in line or "\x08" in line:
+            line = self._plain(number, line)
+        if line and (line[0].isdigit() or line[0] in "[(#\ufeff" or "Z " in line[:450]):
+            line = self._unprefixed(number, line)
+        if line and (self.until is not None or line.startswith(self.starts)):
+            line = self._structure(number, line)
+        return line
 
     def _plain(self, number: int, line: str) -> str:
         """`line` without colour; of what a CR overwrote, only the last text stays."""
@@ -145,11 +149,11 @@ class _Cleaner:
                 self._structure(number, part)
         return parts[-1] if parts else ""
 
-    def _unprefixed(self, line: str) -> str:
+    def _unprefixed(self, number: int, line: str) -> str:
         elided = _ELIDED.match(line) if line.startswith("[mem: ") else None
         if elided:
-            self.out.elided[len(self.out.lines)] = int(elided[2])
-            self.out.marks.add(len(self.out.lines))
+            self.out.elided[number] = int(elided[2])
+            self.out.marks.add(number)
             return ""
         for pattern, envelope in _prefixes():
             found = pattern.match(line)
@@ -211,8 +215,11 @@ class _Cleaner:
         if self.start is not None:
             if self.erred and not status:
                 status = 1
-            self.out.commands.append(Command(self.start, number, self.name, status, self.body))
+            self._closed(Command(self.start, number, self.name, status, self.body))
         self.start, self.body, self.name, self.awaiting, self.erred = None, None, "", False, False
+
+    def _closed(self, command: Command) -> None:
+        self.out.commands.append(command)
 
     def _exit(self, number: int, groups: dict[str, str | None]) -> None:
         """An exit mark speaks about the open command, else about the one that closed last."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+
 _SAMPLE = 8192
+_PIECE = 1 << 20
 _UTF16 = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _BINARY_SHARE = 0.05
 
@@ -22,6 +25,26 @@ def decode(data: bytes) -> str:
     high = len(data) - len(data.translate(None, bytes(range(128, 256))))
     bad = text.count("\ufffd") - data.count(b"\xef\xbf\xbd")
     return data.decode("latin-1") if bad * 2 > high else text
+
+
+def as_utf8(data: bytes) -> bytes:
+    """`data` itself where it is UTF-8 without a mark, else its text in UTF-8."""
+    if not data.startswith((*(mark for mark, _ in _UTF16), b"\xef\xbb\xbf")) and _is_utf8(data):
+        return data
+    return decode(data).encode("utf-8", "replace")
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Checked piece by piece, since a decoded copy of a large log takes as much memory again."""
+    if data.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(data), _PIECE):
+            decoder.decode(data[start : start + _PIECE], final=start + _PIECE >= len(data))
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def looks_binary(data: bytes) -> bool:

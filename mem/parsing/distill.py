@@ -1,7 +1,8 @@
 """A small text that fails like a large log.
 
-What is left out is replaced by one line that says how much it was, so that distances still
-count. The result is checked: where it does not give the signatures of the whole, more is kept.
+The scan says which lines may tell the failure; what belongs to them is kept, best first, while it fits. What is left
+out becomes one line that says how much it was, so that distances still count. Extraction reads large logs through
+their distilled form only, so both have the same failures by construction.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mem.domain.canonical import sha256_hex
-from mem.domain.signatures import Signature
-from mem.parsing.clean import ELIDED, cap
+from mem.parsing.clean import ELIDED
 from mem.parsing.decode import without_surrogates
-from mem.parsing.extract import SIGNATURES, ranked, signature
-from mem.parsing.page import Page, read
-from mem.parsing.rank import Scored
+from mem.parsing.redact import hide_announced, private_key_lines, private_key_placeholder
+from mem.parsing.scan import Hit, Outline, Place, Scanner, Section, text_at
+from mem.parsing.window import Window, window_of
 
-_WIDTHS = (12, 6, 40, 4, 120, 2)
-_MARKS = 60
+MAX_BYTES = 32768
+_GAP = 64
+_ABOVE, _BELOW = 3, 4
+_WINDOWS = 40
+_TAIL_LINES = 12
+_OTHER_TAILS = 3
+_LONG_BLOCK, _BLOCK_HEAD, _BLOCK_TAIL = 160, 60, 80
+_MISFITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,108 +40,148 @@ class Distilled:
     source_bytes: int
 
 
-def distill(text: str, *, max_bytes: int = 32768) -> Distilled:
-    """`text` cut to `max_bytes`: the same signatures, and through the map the same lines."""
+def distill(text: str, *, max_bytes: int = MAX_BYTES) -> Distilled:
+    """`text` cut to `max_bytes` of UTF-8: the same signatures, and through the map the same lines."""
     data = text.encode("utf-8", "surrogatepass")
-    sha, size = sha256_hex(data), len(data)
-    lines = without_surrogates(text).split("\n")
-    if size <= max_bytes:
-        return Distilled(text, list(range(1, len(lines) + 1)), sha, size)
-    page = read(text)
-    best = ranked(page, SIGNATURES)
-    wanted = [_place(signature(page, one, key)) for one, key in best]
-    tried: list[tuple[int, str, list[int]]] = []
-    for width in _WIDTHS:
-        body, line_map = _joined(lines, page, _kept(page, [one for one, _ in best], width))
-        if len(body.encode()) > max_bytes:
+    if len(data) > max_bytes:
+        return distill_bytes(without_surrogates(text).encode() if b"\xed" in data else data, max_bytes, given=data)
+    return Distilled(text, list(range(1, text.count("\n") + 2)), sha256_hex(data), len(data))
+
+
+def distill_bytes(data: bytes, max_bytes: int = MAX_BYTES, *, given: bytes | None = None) -> Distilled:
+    """The same for the bytes of a large text in UTF-8; sha and size are those of `given` where that differs."""
+    outline = Scanner(data).scan()
+    kept = _Kept(data, max_bytes)
+    _choose(kept, outline)
+    kept.hide_private_keys()
+    body, line_map = kept.joined(outline)
+    source = data if given is None else given
+    return Distilled(body, line_map, sha256_hex(source), len(source))
+
+
+def _choose(kept: _Kept, outline: Outline) -> None:
+    """Keep the failing commands' ends first, then what lies around the best lines."""
+    kept.add_places([Place(0, 0), *([outline.done] if outline.done else [])])
+    for section in outline.failed[:1]:
+        kept.add_section(section)
+        kept.add_tail(section)
+    misfits = windows = 0
+    for hit in outline.hits:
+        if kept.holds(hit.place.line):
             continue
-        agreeing = _agreeing(body, line_map, wanted)
-        if agreeing == len(wanted):
-            return Distilled(body, line_map, sha, size)
-        tried.append((agreeing, body, line_map))
-    return _fallback(lines, page, best_effort=tried, max_bytes=max_bytes, sha=sha, size=size)
+        if windows >= _WINDOWS or misfits >= _MISFITS:
+            break
+        fits = kept.add_window(hit, outline)
+        windows += fits
+        misfits += not fits
+    for section in outline.failed[-_OTHER_TAILS:]:
+        kept.add_section(section)
+        kept.add_tail(section)
 
 
-def _place(one: Signature) -> tuple[str, int, int]:
-    return one.sig_sha, one.line_start, one.line_end
+class _Kept:
+    """The lines kept so far, by number, and the room that is left."""
+
+    def __init__(self, data: bytes, max_bytes: int) -> None:
+        self.data = data
+        self.room = max_bytes - 2 * _GAP
+        self.lines: dict[int, str] = {}
+        self.covered: set[int] = set()
+        self.inside: set[int] = set()
+        """Lines of a long block that are left out without a word, for the block goes on."""
+
+    def holds(self, line: int) -> bool:
+        """Whether `line` was taken, with a block that holds it or alone."""
+        return line in self.covered
+
+    def add_places(self, places: Iterable[Place]) -> None:
+        """Keep single lines."""
+        self._add({place.line: self._line(place) for place in places})
+
+    def add_section(self, section: Section) -> None:
+        """Keep what the envelope says about a command."""
+        if section.command:
+            places = [section.begin, *section.marks, *([section.end] if section.end else [])]
+            self.add_places(place for place in places if place.at < len(self.data))
+
+    def add_tail(self, section: Section) -> None:
+        """Keep how a command ended."""
+        end = section.end
+        if end is None or not section.command:
+            return
+        wanted: dict[int, str] = {}
+        line, stop, full = end.line, end.at, 0
+        while full < _TAIL_LINES and stop > section.begin.at and line - 1 > section.begin.line:
+            begin = self.data.rfind(b"\n", 0, stop - 1) + 1
+            line -= 1
+            text = text_at(self.data, begin, stop - 1)
+            wanted[line] = text
+            full += bool(text.strip())
+            stop = begin
+            if end.line - line > 3 * _TAIL_LINES:
+                break
+        self._add(wanted)
+
+    def add_window(self, hit: Hit, outline: Outline) -> bool:
+        """Keep the block around a line with its surroundings; False where it does not fit."""
+        window = window_of(self.data, hit.place, hit.worth.rule)
+        first, last = max(0, window.start - _ABOVE), window.end + _BELOW
+        wanted = {number: window.lines[number] for number in range(first, last + 1) if number in window.lines}
+        left_out: set[int] = set()
+        if window.end - window.start > _LONG_BLOCK:
+            left_out = set(range(window.start + _BLOCK_HEAD, window.end - _BLOCK_TAIL))
+            wanted = {number: text for number, text in wanted.items() if number not in left_out}
+        if window.title is not None:
+            wanted[window.title.line] = self._line(window.title)
+        echo = outline.echoes.get(hit.worth.shape)
+        if echo is not None:
+            wanted[echo.line] = self._line(echo)
+        if not self._add(wanted):
+            return False
+        self.inside |= left_out
+        self.covered.update(range(window.start, window.end + 1))
+        self.add_section(hit.section)
+        return True
+
+    def _line(self, place: Place) -> str:
+        end = self.data.find(b"\n", place.at)
+        return text_at(self.data, place.at, len(self.data) if end < 0 else end)
+
+    def _add(self, wanted: dict[int, str]) -> bool:
+        new = {number: text for number, text in wanted.items() if number not in self.lines}
+        cost = sum(len(text.encode("utf-8", "replace")) + 1 for text in new.values())
+        cost += _GAP * sum(1 for number in new if number - 1 not in new and number - 1 not in self.lines)
+        if cost > self.room:
+            return False
+        self.room -= cost
+        self.lines |= new
+        return True
+
+    def joined(self, outline: Outline) -> tuple[str, list[int]]:
+        """The kept lines, each gap as one line that counts what it leaves out."""
+        out: list[str] = []
+        line_map: list[int] = []
+        position = 0
+        for number in [*sorted(self.lines), outline.lines]:
+            gap = number - position
+            if gap > 0 and not (position in self.inside and number - 1 in self.inside):
+                full = 0 if _over(position, outline.failed) else gap
+                out.append(ELIDED.format(lines=gap, full=full))
+                line_map.append(position + 1)
+            if number < outline.lines:
+                out.append(self.lines[number])
+                line_map.append(number + 1)
+            position = number + 1
+        return hide_announced("\n".join(out), self.data), line_map
+
+    def hide_private_keys(self) -> None:
+        """The bodies of private keys out, whose first line may not have been kept."""
+        for lines in private_key_lines(self.data):
+            for number in lines:
+                if number in self.lines:
+                    self.lines[number] = private_key_placeholder()
 
 
-def _agreeing(body: str, line_map: list[int], wanted: list[tuple[str, int, int]]) -> int:
-    """How many signatures, from the first, are those of the whole; -1 if there are others."""
-    page = read(body)
-    found = [
-        (key.sig_sha, line_map[one.candidate.start], line_map[one.candidate.end])
-        for one, key in ranked(page, SIGNATURES)
-    ]
-    if not wanted:
-        return 0 if not found else -1
-    same = 0
-    for left, right in zip(found, wanted, strict=False):
-        if left != right:
-            return same
-        same += 1
-    return same if len(found) == len(wanted) else same - 1
-
-
-def _kept(page: Page, best: list[Scored], width: int) -> set[int]:
-    """The lines around the blocks, the structure of the log, and what the ranking looked at."""
-    last = len(page.lines) - 1
-    kept = {0, last}
-    for one in best:
-        candidate = one.candidate
-        kept.update(range(max(0, candidate.start - width), min(last, candidate.end + width) + 1))
-        if candidate.title is not None:
-            kept.add(candidate.title)
-        if one.echo is not None:
-            kept.add(one.echo)
-        index = page.cleaned.command_at(candidate.anchor)
-        for command in page.cleaned.commands[max(0, index) : index + 2]:
-            kept.update((command.start, min(command.end, last)))
-    marks = sorted(page.cleaned.marks)
-    kept.update(marks[:_MARKS] + marks[-_MARKS:])
-    for command in page.cleaned.commands:
-        if command.status:
-            kept.update((command.start, min(command.end, last)))
-            kept.update(range(max(command.start, command.end - 3), min(command.end + 3, last)))
-    return kept
-
-
-def _joined(lines: list[str], page: Page, kept: Iterable[int]) -> tuple[str, list[int]]:
-    """The kept lines, each gap as one line that counts what it leaves out."""
-    out: list[str] = []
-    line_map: list[int] = []
-    position = 0
-    for number in [*sorted(kept), len(lines)]:
-        if number - position == 1 and position < len(lines):
-            out.append(cap(lines[position]))
-            line_map.append(position + 1)
-        elif number > position:
-            full = sum(1 for line in range(position, number) if page.lines[line].strip())
-            out.append(ELIDED.format(lines=number - position, full=full))
-            line_map.append(position + 1)
-        if number < len(lines):
-            out.append(cap(lines[number]))
-            line_map.append(number + 1)
-        position = number + 1
-    return "\n".join(out), line_map
-
-
-def _fallback(
-    lines: list[str],
-    page: Page,
-    *,
-    best_effort: list[tuple[int, str, list[int]]],
-    max_bytes: int,
-    sha: str,
-    size: int,
-) -> Distilled:
-    """The attempt that agrees longest; without any the end of the text, as far as it fits."""
-    if best_effort:
-        _, body, line_map = max(best_effort, key=lambda attempt: (attempt[0], -len(attempt[1])))
-        return Distilled(body, line_map, sha, size)
-    first, room = len(lines), max_bytes
-    while first > 0 and room >= len(cap(lines[first - 1]).encode()) + 1:
-        first -= 1
-        room -= len(cap(lines[first]).encode()) + 1
-    body, line_map = _joined(lines, page, range(first, len(lines)))
-    return Distilled(body, line_map, sha, size)
+def _over(line: int, failed: list[Section]) -> bool:
+    """Whether a failing command says nothing more from `line` on."""
+    return any(section.end is not None and section.content_end < line < section.end.line for section in failed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mem.parsing.clean import cap
+from mem.parsing.distill import distill
 from mem.parsing.extract import SIGNATURES, ranked
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Scored
@@ -13,7 +14,7 @@ _WIDTH = 300
 
 def failure_lines(text: str, *, limit: int) -> list[str]:
     """At most `limit` redacted lines of the best blocks, best first, without frames and repeats."""
-    page = read(text)
+    page = read(distill(text).text)
     found: dict[str, None] = {}
     for one, _ in ranked(page, SIGNATURES):
         for line in _lines(page, one):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from mem.domain.signatures import Extraction, Signature
 from mem.parsing.blocks import candidates
-from mem.parsing.decode import decode
+from mem.parsing.decode import as_utf8
+from mem.parsing.distill import MAX_BYTES, Distilled, distill, distill_bytes
 from mem.parsing.key import Key, key_of
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Ranker, Scored, ranking
@@ -18,8 +19,12 @@ KEPT = 40
 
 def extract(text: str, *, limit: int = SIGNATURES) -> list[Signature]:
     """The failures in `text`, best first; [] where there is none."""
-    page = read(text)
-    return [signature(page, one, key) for one, key in ranked(page, limit)]
+    return _extract(distill(text), limit)
+
+
+def _extract(small: Distilled, limit: int) -> list[Signature]:
+    page = read(small.text)
+    return [signature(page, one, key, small.line_map) for one, key in ranked(page, limit)]
 
 
 def identifying(found: Sequence[Signature]) -> list[Signature]:
@@ -33,12 +38,12 @@ def identifying(found: Sequence[Signature]) -> list[Signature]:
 
 def extract_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Extraction:
     """The failures in `data`, which came from `source`."""
-    text = decode(data)
+    plain = as_utf8(data)
     return Extraction(
         source=source,
         bytes=len(data),
-        lines=text.count("\n") + (0 if not text or text.endswith("\n") else 1),
-        signatures=extract(text, limit=limit),
+        lines=plain.count(b"\n") + (0 if not plain or plain.endswith(b"\n") else 1),
+        signatures=_extract(distill_bytes(plain) if len(plain) > MAX_BYTES else distill(plain.decode("utf-8")), limit),
     )
 
 
@@ -81,8 +86,8 @@ def ranked(page: Page, limit: int) -> list[tuple[Scored, Key]]:
     return result
 
 
-def signature(page: Page, one: Scored, key: Key) -> Signature:
-    """The contract's form of one failure."""
+def signature(page: Page, one: Scored, key: Key, line_map: Sequence[int]) -> Signature:
+    """The contract's form of one failure; `line_map` leads from the page's lines to those of the log."""
     return Signature(
         sig_sha=key.sig_sha,
         sig_coarse=key.sig_coarse,
@@ -90,8 +95,8 @@ def signature(page: Page, one: Scored, key: Key) -> Signature:
         envelope=page.cleaned.envelope,
         rule=key.rule,
         code=key.code,
-        line_start=one.candidate.start + 1,
-        line_end=one.candidate.end + 1,
+        line_start=line_map[one.candidate.start],
+        line_end=line_map[one.candidate.end],
         message=key.message,
         excerpt=key.excerpt,
     )

@@ -40,6 +40,13 @@ def by_words(page: Page, claimed: set[int]) -> list[Candidate]:
     return found
 
 
+def reach_of(page: Page, line: int) -> int:
+    """The last line that any candidate of words alone at `line` reaches."""
+    if page.bits[line] & page.names["heading"]:
+        return _under_heading(page, line)
+    return max(_structure(page, line), _paragraph(page, line))
+
+
 def _free(line: int, end: int, claimed: set[int]) -> int:
     """The last line before one that a rule's block holds."""
     for number in range(line + 1, end + 1):

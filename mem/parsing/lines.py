@@ -13,9 +13,9 @@ from itertools import accumulate
 from typing import Any
 
 import re2
-from ahocorasick_rs import BytesAhoCorasick
+from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from mem.parsing.rules import Classes, Rule, load, tool_rules
+from mem.parsing.rules import Classes, Envelopes, Rule, load, tool_rules
 
 _CLASSIFIED = 1200
 _MEMORY = 128 << 20
@@ -29,10 +29,8 @@ class Classifier:
         self._bits = [self.names[entry.name] for entry in classes.line_class for _ in entry.any]
         self._classes = _set(item.pattern for entry in classes.line_class for item in entry.any)
         self._anchors = _set(rule.anchor.pattern for rule in rules)
-        shared = set(classes.hints)
-        special = {hint for rule in rules for hint in rule.hints}
-        hints = sorted(shared | special)
-        self._hints = BytesAhoCorasick([hint.encode() for hint in hints])
+        self.hints = set(classes.hints) | {hint for rule in rules for hint in rule.hints}
+        self._hints = _finder(self.hints)
 
     def hinted(self, lines: list[str]) -> list[int]:
         """The lines in which some hint stands, in order."""
@@ -75,6 +73,16 @@ def _cut(line: str) -> str:
     if len(line) <= _CLASSIFIED:
         return line
     return f"{line[: _CLASSIFIED // 2]} {line[-_CLASSIFIED // 2 :]}"
+
+
+def _finder(hints: Iterable[str]) -> BytesAhoCorasick:
+    return BytesAhoCorasick([hint.encode() for hint in sorted(hints)], implementation=Implementation.DFA)
+
+
+@cache
+def hint_finder() -> BytesAhoCorasick:
+    """Finds, in lowered bytes, all that makes a line of a log worth a look: hints and what envelopes write."""
+    return _finder(classifier().hints | set(load("envelopes.toml", Envelopes).hints))
 
 
 @cache

@@ -8,10 +8,12 @@ from functools import cache
 
 from mem.parsing.clean import Cleaned, Command, clean
 from mem.parsing.lines import Bits, anchors, classifier
+from mem.parsing.redact import hide_announced
 from mem.parsing.rules import Rule
 
 _PER_TEMPLATE = 3
 _ANCHORS = 1200
+_NO_DIGITS = dict.fromkeys(range(ord("0"), ord("9") + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +47,18 @@ class Page:
 
     def bit(self, *names: str) -> int:
         """The mask of several classes."""
-        return _mask_of(names)
+        return mask_of(names)
 
 
 @cache
-def _mask_of(names: tuple[str, ...]) -> int:
+def mask_of(names: tuple[str, ...]) -> int:
+    """The mask of several classes."""
     return sum(classifier().names[name] for name in names)
 
 
 def read(text: str) -> Page:
     """`text` cleaned and classified."""
-    cleaned = clean(text)
+    cleaned = clean(hide_announced(text))
     hinted = classifier().hinted(cleaned.lines)
     rules = anchors(cleaned.lines, hinted)
     return Page(cleaned, Bits(cleaned.lines), hinted, rules, classifier().names)
@@ -68,7 +71,7 @@ def indent_of(line: str) -> int:
 
 def template_of(line: str) -> str:
     """What stays of a line when its numbers go: like lines have one template."""
-    return "".join(char for char in line.strip()[:160] if not char.isdigit())[:80]
+    return line.strip()[:160].translate(_NO_DIGITS)[:80]
 
 
 def suspects(page: Page) -> list[Command]:

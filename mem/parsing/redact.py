@@ -51,6 +51,69 @@ def redact(text: str) -> Redacted:
     return Redacted(clean, tuple(sorted(kinds)))
 
 
+def hide_announced(text: str, log: bytes | None = None) -> str:
+    """`text` without the values that `log`, of which it is a part (or else the text itself), announces as secret."""
+    if log is None:
+        log = text.encode("utf-8", "surrogatepass") if _ANNOUNCEMENT.decode() in text else b""
+    announcements = b"\n".join(_announcing(log))
+    if not announcements:
+        return text
+    data = text.encode("utf-8", "surrogatepass")
+    lines = announcements.count(b"\n") + 1
+    hidden = _without_masked_values(announcements + b"\n" + data, redaction_rules(), set())
+    return b"\n".join(hidden.split(b"\n")[lines:]).decode("utf-8", "surrogatepass")
+
+
+def _announcing(log: bytes) -> Iterator[bytes]:
+    """The lines of `log` that announce a secret value."""
+    at = log.find(_ANNOUNCEMENT)
+    while at >= 0:
+        begin, end = log.rfind(b"\n", 0, at) + 1, log.find(b"\n", at)
+        yield log[begin : end if end >= 0 else len(log)]
+        at = log.find(_ANNOUNCEMENT, end) if end >= 0 else -1
+
+
+def private_key_lines(log: bytes) -> list[range]:
+    """The lines of `log`, from 0, that hold the body of a private key."""
+    block = redaction_rules().block
+    found: list[range] = []
+    at, counted, line = log.find(block.anchor), 0, 0
+    while at >= 0:
+        begin = log.rfind(b"\n", 0, at) + 1
+        following = log.find(b"\n", at)
+        if following < 0:
+            break
+        if block.begin.search(log[begin:following]) is not None:
+            line += log.count(b"\n", counted, following + 1)
+            counted = following + 1
+            size = _body_lines(log, counted, block)
+            found.append(range(line, line + size))
+        at = log.find(block.anchor, following)
+    return found
+
+
+def _body_lines(log: bytes, at: int, block: Block) -> int:
+    """How many lines from byte `at` on are the body of a key, whether or not its end is there."""
+    body = 0
+    whole = True
+    for number in range(block.maximum):
+        end = log.find(b"\n", at)
+        line = log[at : end if end >= 0 else len(log)]
+        if block.anchor in line and block.end.search(line) is not None:
+            return number
+        whole = whole and block.body.search(line) is not None
+        body += whole
+        if end < 0:
+            break
+        at = end + 1
+    return body
+
+
+def private_key_placeholder() -> str:
+    """What stands for a line of a private key."""
+    return _placeholder(redaction_rules().block.kind).decode()
+
+
 def _spans_lines(data: bytes) -> bool:
     return _ANNOUNCEMENT in data or redaction_rules().block.anchor in data
 

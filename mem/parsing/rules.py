@@ -42,7 +42,7 @@ def _pattern(value: Any) -> Any:
 Pattern = Annotated[Any, PlainValidator(_pattern)]
 
 
-Hint = Annotated[str, Field(min_length=1, pattern=r"^[^A-Z\n]+$")]
+Hint = Annotated[str, Field(min_length=1, pattern=r"^[^A-Z]+$")]
 
 
 class _Strict(BaseModel):
@@ -119,6 +119,7 @@ class Envelopes(_Strict):
 
     version: int = Field(ge=1)
     starts: tuple[str, ...]
+    hints: tuple[Hint, ...]
     prefix: tuple[Prefix, ...]
     marker: tuple[Marker, ...]
     label: tuple[Label, ...]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
-
-import pytest
 
 from mem.parsing import distill, extract
 
@@ -53,18 +50,3 @@ def test_a_large_log_without_failure_distills_to_none() -> None:
     assert len(small.text.encode()) <= 32768
     assert extract(small.text) == []
 
-
-def test_a_distilled_text_that_fails_otherwise_is_widened(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An attempt that does not give the signatures of the whole is not returned while another does."""
-    module = importlib.import_module("mem.parsing.distill")
-    narrow = distill(FILLER + FAILURE + FILLER).text
-    check, calls = module._agreeing, []
-
-    def first_disagrees(body: str, line_map: list[int], wanted: list[tuple[str, int, int]]) -> int:
-        calls.append(body)
-        return 0 if len(calls) == 1 else check(body, line_map, wanted)
-
-    monkeypatch.setattr(module, "_agreeing", first_disagrees)
-    other = distill(FILLER + FAILURE + FILLER).text
-    assert len(calls) == 2
-    assert other != narrow == calls[0]

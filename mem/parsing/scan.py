@@ -1,0 +1,345 @@
+"""One pass over a log of any size: the lines that may tell what failed, and the commands around them.
+
+Only lines in which some hint stands are looked at (one automaton over the bytes). What is remembered is bounded, so
+that memory does not grow with the log and time grows with it evenly.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass, field
+from math import log2
+from typing import Any
+
+from mem.parsing.clean import Cleaner, Command, cap
+from mem.parsing.decode import decode
+from mem.parsing.lines import hint_finder
+from mem.parsing.rank import ranking
+from mem.parsing.rules import Marker
+from mem.parsing.worth import Worth, worth_of
+
+_CHUNK = 256 << 10
+_LONG = 64 << 10
+_MARKS = 4
+_PER_SHAPE = 3
+_SECTION_HITS, _SECTION_KEPT = 1500, 300
+_HITS, _HITS_KEPT = 2000, 500
+_PASSED_HITS = 6
+_SHAPES = 5000
+_CACHED, _CACHED_LENGTH = 20_000, 300
+_QUOTE_BYTES = 64 << 10
+_TAIL_LINES = 40
+
+
+@dataclass(slots=True)
+class Place:
+    """A line: its number, from 0, and the byte at which it begins."""
+
+    line: int
+    at: int
+
+
+@dataclass(slots=True)
+class Hit:
+    """A line that may tell the failure, with what speaks for it."""
+
+    place: Place
+    score: float
+    worth: Worth
+    section: Section
+
+
+@dataclass(slots=True)
+class Section:
+    """A command, or what stands between two; `status` is None where nothing tells it."""
+
+    begin: Place
+    command: bool
+    end: Place | None = None
+    status: int | None = None
+    first_marks: list[Place] = field(default_factory=list)
+    last_marks: list[Place] = field(default_factory=list)
+    hits: list[Hit] = field(default_factory=list)
+    content_end: int = 0
+
+    def marked(self, place: Place) -> None:
+        """Remember a line of the envelope; the first and the last few of a command matter."""
+        if len(self.first_marks) < _MARKS:
+            self.first_marks.append(place)
+        else:
+            self.last_marks.append(place)
+            if len(self.last_marks) > _MARKS * 4:
+                del self.last_marks[:-_MARKS]
+
+    @property
+    def marks(self) -> list[Place]:
+        """The remembered lines of the envelope."""
+        return [*self.first_marks, *self.last_marks[-_MARKS:]]
+
+
+@dataclass(slots=True)
+class Outline:
+    """What a scan found, best first."""
+
+    lines: int
+    hits: list[Hit]
+    failed: list[Section]
+    echoes: dict[str, Place]
+    done: Place | None
+
+
+class _LastMark(set[int]):
+    """Remembers only the newest of the marks."""
+
+    newest = -1
+
+    def add(self, line: int, /) -> None:
+        self.newest = line
+
+
+class Scanner(Cleaner):
+    """The state of one scan."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.data = data
+        self.out.marks = self.marks = _LastMark()
+        self.here = Place(0, 0)
+        self.section = Section(Place(0, 0), command=False)
+        self.ended: Section | None = None
+        self.kept: list[Hit] = []
+        self.failed: list[Section] = []
+        self.open_ended: Section | None = None
+        self.commands = 0
+        self.done: Place | None = None
+        self.echoes: dict[str, Place] = {}
+        self.known: dict[str, Worth | None] = {}
+        self.looked_to = 0
+        self.quote_ends: list[int] = []
+        self.weights = ranking().weights
+
+    def scan(self) -> Outline:
+        """The outline of the log."""
+        data, start, number = self.data, 0, 0
+        end_of_line = -1
+        while start < len(data):
+            stop = self._chunk_end(start)
+            low = data[start:stop].lower()
+            counted = 0
+            for _, found, _ in hint_finder().find_matches_as_indexes(low):
+                if found + start < end_of_line:
+                    continue
+                begin = low.rfind(b"\n", 0, found) + 1
+                number += low.count(b"\n", counted, begin)
+                counted = begin
+                # The beginning of a line that is longer than a chunk lies in an earlier one.
+                first = start + begin if begin or start == 0 else data.rfind(b"\n", 0, start) + 1
+                end_of_line = data.find(b"\n", start + found)
+                end_of_line = len(data) if end_of_line < 0 else end_of_line
+                self._look(number, first, end_of_line)
+            number += low.count(b"\n", counted)
+            start = stop
+        return self._finish(number + 1)
+
+    def _chunk_end(self, start: int) -> int:
+        stop = start + _CHUNK
+        if stop >= len(self.data):
+            return len(self.data)
+        line = self.data.rfind(b"\n", start, stop)
+        return line + 1 if line >= start else stop
+
+    def _look(self, number: int, first: int, end: int) -> None:
+        self.here = Place(number, first)
+        self.out.red.clear()
+        line = self.feed(number, text_at(self.data, first, end))
+        if self.marks.newest == number:
+            (self.section if self.section.command or self.ended is None else self.ended).marked(self.here)
+        if not line or self.until is not None:
+            return
+        worth = self._worth(line)
+        if worth is None:
+            return
+        red = number in self.out.red
+        score = worth.score + ((self.weights["red"] + self.weights["red_share"]) if red else 0.0)
+        self.section.hits.append(Hit(self.here, score, worth, self.section))
+        if len(self.section.hits) > _SECTION_HITS:
+            self.section.hits = _sampled(self.section.hits)
+
+    def _worth(self, line: str) -> Worth | None:
+        if len(line) > _CACHED_LENGTH:
+            return worth_of(line)
+        if line in self.known:
+            return self.known[line]
+        if len(self.known) > _CACHED:
+            self.known.clear()
+        worth = self.known[line] = worth_of(line)
+        return worth
+
+    # What the envelope says, as it is read.
+
+    def _open(self, number: int, name: str, marker: Marker) -> None:
+        again = self.awaiting and self.start == number
+        super()._open(number, name, marker)
+        if not again:
+            self._settle_ended()
+            if not self.section.command:
+                self._settle(self.section, number)
+            self.section = Section(self.here, command=True)
+            self.commands += 1
+
+    def _closed(self, command: Command) -> None:
+        super()._closed(command)
+        del self.out.commands[:-1]
+        self._settle_ended()
+        self.ended, self.section = self.section, Section(self.here, command=False)
+        self.ended.end, self.ended.status = self.here, command.status
+
+    def _exit(self, number: int, groups: dict[str, str | None]) -> None:
+        was_open = self.start is not None
+        super()._exit(number, groups)
+        if was_open:
+            return
+        status = self.out.commands[-1].status
+        if self.ended is None and not self.section.command:
+            self.section.command, self.commands = True, self.commands + 1
+            self.ended, self.section = self.section, Section(self.here, command=False)
+            self.ended.end, self.ended.status = self.here, status
+        elif self.ended is not None:
+            self.ended.status = status
+
+    def _marker(self, number: int, marker: Marker, found: Any) -> str:
+        if marker.kind == "done":
+            self.done = self.here
+        return super()._marker(number, marker, found)
+
+    def _ends_soon(self, number: int, marker: Marker) -> bool:
+        """Whether a quote that begins here also ends; each byte is looked at once for it."""
+        limit = min(self.here.at + _QUOTE_BYTES, len(self.data))
+        if marker.until is not None and limit > self.looked_to:
+            begin = max(self.here.at, self.looked_to)
+            position = self.data.rfind(b"\n", 0, begin) + 1
+            for raw in self.data[position:limit].split(b"\n"):
+                if b'"' in raw and marker.until.search(self._bare(raw)):
+                    self.quote_ends.append(position)
+                position += len(raw) + 1
+            self.looked_to = limit
+        index = bisect_right(self.quote_ends, self.here.at)
+        return index < len(self.quote_ends) and self.quote_ends[index] <= limit
+
+    def _bare(self, raw: bytes) -> str:
+        return Cleaner().feed(0, text_at(raw, 0, len(raw)))
+
+    # What a section that is over means for the lines in it.
+
+    def _settle_ended(self) -> None:
+        if self.ended is not None:
+            self._settle(self.ended, self.here.line)
+            self.ended = None
+
+    def _settle(self, section: Section, end: int) -> None:
+        section.end = section.end or self.here
+        hits = _sampled(section.hits)
+        section.hits = []
+        section.content_end = section.end.line if section.command else end
+        if section.command and section.status:
+            section.content_end = self._content_end(section)
+            self.failed.append(section)
+            if len(self.failed) > 40:
+                del self.failed[20:21]
+        elif section.command and section.status == 0:
+            self._remember_shapes(hits)
+            hits = sorted(hits, key=_best)[:_PASSED_HITS]
+        elif section.command and section.end.line - section.begin.line > 2:
+            self.open_ended = section
+            section.content_end = self._content_end(section)
+        for hit in hits:
+            hit.score += self._position(hit, section)
+        self.kept += hits
+        if len(self.kept) > _HITS:
+            self.kept = sorted(self.kept, key=_best)[:_HITS_KEPT]
+
+    def _position(self, hit: Hit, section: Section) -> float:
+        weights = self.weights
+        if not section.command:
+            return 0.0
+        left = log2(1 + max(0, section.content_end - hit.place.line))
+        score = weights["distance"] * left
+        if section.status:
+            first = section is self.failed[0]
+            score += weights["in_first_failing"] if first else weights["in_other_failing"]
+            score += weights["distance_failing"] * left
+        else:
+            score += weights["in_passed"] if section.status == 0 else 0.0
+            score += weights["after_failure"] if self.failed else 0.0
+        return score
+
+    def _remember_shapes(self, hits: list[Hit]) -> None:
+        for hit in hits:
+            if hit.worth.strong and len(self.echoes) < _SHAPES:
+                self.echoes.setdefault(hit.worth.shape, hit.place)
+
+    def _content_end(self, section: Section) -> int:
+        """The last line of a command that is neither blank nor the envelope's nor says that it failed and no more."""
+        assert section.end is not None
+        end = section.end
+        line, stop = end.line, end.at
+        for _ in range(_TAIL_LINES):
+            if stop <= section.begin.at:
+                break
+            begin = self.data.rfind(b"\n", 0, stop - 1) + 1
+            line -= 1
+            text = self._bare(self.data[begin : stop - 1])
+            if text.strip() and self._worth(text) is not None:
+                return line
+            stop = begin
+        return end.line
+
+    def _finish(self, lines: int) -> Outline:
+        self.here = Place(lines, len(self.data))
+        self._close(lines, None)
+        self._settle_ended()
+        self._settle(self.section, lines)
+        if not self.failed and self.open_ended is not None and self.out.verdict != 0:
+            self.failed.append(self.open_ended)
+            for hit in self.kept:
+                if hit.section is self.open_ended:
+                    hit.score += self.weights["in_first_failing"]
+        for hit in self.kept:
+            if hit.worth.shape in self.echoes:
+                hit.score += self.weights["seen_in_passed"]
+            if not hit.section.command:
+                hit.score += self.weights["distance"] * log2(1 + lines - hit.place.line)
+                if self.commands and hit.section.begin.at == 0:
+                    hit.score += self.weights["before_commands"]
+        return Outline(lines, sorted(self.kept, key=_best), self.failed, self.echoes, self.done)
+
+
+def text_at(data: bytes, first: int, end: int) -> str:
+    """The line from `first` to `end`; of a very long one its ends, as all that is looked at later."""
+    raw = data[first:end]
+    if len(raw) > _LONG:
+        raw = raw[: _LONG // 2] + b" " + raw[-_LONG // 2 :]
+    try:
+        return cap(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        return cap(decode(raw).replace("\n", " "))
+
+
+def _best(hit: Hit) -> tuple[float, int]:
+    return -hit.score, hit.place.line
+
+
+def _sampled(hits: list[Hit]) -> list[Hit]:
+    """Of like lines only the first and the last few, and no more than a section can need."""
+    by_shape: dict[str, list[Hit]] = defaultdict(list)
+    for hit in hits:
+        by_shape[hit.worth.shape].append(hit)
+    kept = []
+    for like in by_shape.values():
+        kept += like if len(like) <= 2 * _PER_SHAPE else like[:_PER_SHAPE] + like[-_PER_SHAPE:]
+    if len(kept) > _SECTION_KEPT:
+        kept.sort(key=lambda hit: hit.place.line)
+        last = kept[-_SECTION_KEPT // 3 :]
+        kept = sorted(kept[: -_SECTION_KEPT // 3], key=_best)[: 2 * _SECTION_KEPT // 3] + last
+    return sorted(kept, key=lambda hit: hit.place.line)

@@ -1,0 +1,73 @@
+"""What one line says for itself: whether it may tell a failure, and how clearly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from mem.parsing.lines import classifier
+from mem.parsing.page import mask_of, template_of
+from mem.parsing.rank import ranking
+from mem.parsing.rules import Rule, tool_rules
+
+_BEGINS = (
+    "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase",
+    "shell_error", "heading", "werror",
+)  # fmt: skip
+_CLEAR = ("strong", "lead", "exception", "panic", "testcase")
+_JUNK = ("summary", "wrapper", "zero", "passed", "ruler", "install")
+_COUNTED = (
+    "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase", "traceback", "shell_error",
+    "fileline",
+)  # fmt: skip
+_AGAINST = (
+    ("zero", "zero"), ("wrapper_first", "wrapper"), ("summary_first", "summary"), ("passed_first", "passed"),
+    ("vague", "vague"), ("negation", "negation"), ("usage", "usage"), ("warning", "warning"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """The score that the words of a line give it, in the units of the ranking."""
+
+    score: float
+    shape: str
+    rule: Rule | None
+    strong: bool
+
+
+def worth_of(line: str) -> Worth | None:
+    """What a cleaned `line` is worth; None where no failure begins with it."""
+    kinds = classifier()
+    bits = kinds.classes_of(line)
+    rule = next((tool_rules()[number] for number in kinds.rules_of(line) if _holds(tool_rules()[number], line)), None)
+    clear = bits & mask_of(_CLEAR)
+    if rule is None and not (bits & mask_of(_BEGINS) and (clear or not bits & mask_of(_JUNK))):
+        return None
+    return Worth(_score(bits, rule), template_of(line), rule, bool(bits & mask_of(("strong",))))
+
+
+def _holds(rule: Rule, line: str) -> bool:
+    return rule.anchor.search(line) is not None and (rule.unless is None or rule.unless.search(line) is None)
+
+
+def _score(bits: int, rule: Rule | None) -> float:
+    weights = ranking().weights
+    total = sum(weights.get(name, 0.0) for name, mask in _masks(_COUNTED) if bits & mask)
+    if bits & mask_of(("strong",)) and not bits & mask_of(
+        ("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
+    ):
+        total += weights.get("unblemished", 0.0)
+    if rule is not None:
+        return total + weights.get("rule", 0.0) + rule.weight
+    for feature, name in _AGAINST:
+        if bits & mask_of((name,)):
+            total += weights.get(feature, 0.0)
+    if bits & mask_of(("identifier",)) and not bits & mask_of(("lead", "exception")):
+        total += weights.get("identifier_only", 0.0)
+    return total
+
+
+@cache
+def _masks(names: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    return tuple((name, mask_of((name,))) for name in names)
