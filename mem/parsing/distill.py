@@ -7,6 +7,7 @@ their distilled form only, so both have the same failures by construction.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ _TAIL_LINES = 12
 _OTHER_TAILS = 3
 _LONG_BLOCK, _BLOCK_HEAD, _BLOCK_TAIL = 160, 60, 80
 _MISFITS = 12
+_HOLDERS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +68,46 @@ def _choose(kept: _Kept, outline: Outline) -> None:
         kept.add_section(section)
         kept.add_tail(section)
     misfits = windows = 0
+    blocks = _Blocks(kept.data, outline.hits)
     for hit in outline.hits:
         if kept.holds(hit.place.line):
             continue
         if windows >= _WINDOWS or misfits >= _MISFITS:
             break
-        fits = kept.add_window(hit, outline)
+        holder = blocks.holder_of(hit)
+        fits = kept.add_window(holder, blocks.window_of(holder), outline)
         windows += fits
         misfits += not fits
     for section in outline.failed[-_OTHER_TAILS:]:
         kept.add_section(section)
         kept.add_tail(section)
+
+
+class _Blocks:
+    """The blocks at the lines of a scan, each found once."""
+
+    def __init__(self, data: bytes, hits: list[Hit]) -> None:
+        self._data = data
+        self._in_order = sorted(hits, key=lambda hit: hit.place.line)
+        self._numbers = [hit.place.line for hit in self._in_order]
+        self._windows: dict[int, Window] = {}
+
+    def window_of(self, hit: Hit) -> Window:
+        """The block at a line."""
+        window = self._windows.get(hit.place.line)
+        if window is None:
+            window = self._windows[hit.place.line] = window_of(self._data, hit.place, hit.worth.rules)
+        return window
+
+    def holder_of(self, hit: Hit) -> Hit:
+        """The line whose block holds this one, since what a block holds is no failure of its own."""
+        line = hit.place.line
+        index = bisect_left(self._numbers, line)
+        for above in self._in_order[max(0, index - _HOLDERS) : index]:
+            reach = max((rule.max for rule in above.worth.rules), default=0)
+            if above.place.line + reach > line and self.window_of(above).end >= line:
+                return above
+        return hit
 
 
 class _Kept:
@@ -122,9 +153,8 @@ class _Kept:
                 break
         self._add(wanted)
 
-    def add_window(self, hit: Hit, outline: Outline) -> bool:
-        """Keep the block around a line with its surroundings; False where it does not fit."""
-        window = window_of(self.data, hit.place, hit.worth.rule)
+    def add_window(self, hit: Hit, window: Window, outline: Outline) -> bool:
+        """Keep the block at a line with its surroundings; False where it does not fit."""
         first, last = max(0, window.start - _ABOVE), window.end + _BELOW
         wanted = {number: window.lines[number] for number in range(first, last + 1) if number in window.lines}
         left_out: set[int] = set()

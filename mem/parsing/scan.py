@@ -20,6 +20,7 @@ from mem.parsing.rules import Marker
 from mem.parsing.worth import Worth, worth_of
 
 _CHUNK = 256 << 10
+_LINE_FEED = 10
 _LONG = 64 << 10
 _MARKS = 4
 _PER_SHAPE = 3
@@ -128,6 +129,7 @@ class Scanner(Cleaner):
             low = data[start:stop].lower()
             counted = 0
             for _, found, _ in hint_finder().find_matches_as_indexes(low):
+                found += low[found] == _LINE_FEED  # a hint may ask for the beginning of a line
                 if found + start < end_of_line:
                     continue
                 begin = low.rfind(b"\n", 0, found) + 1
@@ -296,7 +298,7 @@ class Scanner(Cleaner):
         return end.line
 
     def _finish(self, lines: int) -> Outline:
-        self.here = Place(lines, len(self.data))
+        self.here = Place(lines, len(self.data) + 1)  # behind the last line, whether or not a line feed ends it
         self._close(lines, None)
         self._settle_ended()
         self._settle(self.section, lines)

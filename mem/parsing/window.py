@@ -26,23 +26,46 @@ class Window:
     title: Place | None
 
 
-def window_of(data: bytes, place: Place, rule: Rule | None) -> Window:
-    """The block at `place`, as far as its rule, or without one its shape, reaches."""
-    most = _BELOW if rule is None else rule.max
-    for below in (_SHORT, most):
-        before, after = _before(data, place.at, _ABOVE), _after(data, place.at, below + _MARGIN)
-        lines = [*before, *after]
-        first = place.line - len(before)
-        cleaner = Cleaner()
-        cleaner.out.lines = [cleaner.feed(number, line) for number, line in enumerate(lines)]
-        page = Page(cleaner.out, Bits(cleaner.out.lines), [], {}, classifier().names)
-        anchor = len(before)
-        block = None if rule is None else rule_block(page, anchor, rule)
-        start, end = (anchor, reach_of(page, anchor)) if block is None else (block.start, block.end)
-        if end < anchor + below - 1 or below == most:
+def window_of(data: bytes, place: Place, rules: tuple[Rule, ...]) -> Window:
+    """The block at `place`: of the first rule that holds there, or without one as far as its shape reaches."""
+    for rule in rules:
+        window = _by_rule(data, place, rule)
+        if window is not None:
+            return window
+    around = _Around(data, place, _BELOW)
+    return around.window(around.anchor, reach_of(around.page, around.anchor))
+
+
+def _by_rule(data: bytes, place: Place, rule: Rule) -> Window | None:
+    """The block of `rule`; a long reach is looked at only where a short one does not hold the block."""
+    short = rule.max > _SHORT and not rule.blanks
+    for below in (_SHORT, rule.max) if short else (rule.max,):
+        around = _Around(data, place, below)
+        block = rule_block(around.page, around.anchor, rule)
+        if below == rule.max or (block is not None and block.end < around.anchor + below - 1):
             break
-    title = None if rule is None or block is None else _title(data, place, first + start, rule)
-    return Window({first + number: line for number, line in enumerate(lines)}, first + start, first + end, title)
+    if block is None:
+        return None
+    title = _title(data, place, around.first + block.start, rule)
+    return around.window(block.start, block.end, title)
+
+
+class _Around:
+    """The lines around a place, cleaned: `anchor` is its own number in `page`, `first` that of the page in the log."""
+
+    def __init__(self, data: bytes, place: Place, below: int) -> None:
+        before = _before(data, place.at, _ABOVE)
+        self.lines = [*before, *_after(data, place.at, below + _MARGIN)]
+        self.anchor = len(before)
+        self.first = place.line - self.anchor
+        cleaner = Cleaner()
+        cleaner.out.lines = [cleaner.feed(number, line) for number, line in enumerate(self.lines)]
+        self.page = Page(cleaner.out, Bits(cleaner.out.lines), [], {}, classifier().names)
+
+    def window(self, start: int, end: int, title: Place | None = None) -> Window:
+        """Lines `start` to `end` of the page as a window on the log."""
+        numbered = dict(enumerate(self.lines, self.first))
+        return Window(numbered, self.first + start, self.first + end, title)
 
 
 def _before(data: bytes, at: int, count: int) -> list[str]:

@@ -32,7 +32,8 @@ class Worth:
 
     score: float
     shape: str
-    rule: Rule | None
+    rules: tuple[Rule, ...]
+    """Those whose anchor stands in the line, in their order; whether a block holds is seen around it."""
     strong: bool
 
 
@@ -40,26 +41,26 @@ def worth_of(line: str) -> Worth | None:
     """What a cleaned `line` is worth; None where no failure begins with it."""
     kinds = classifier()
     bits = kinds.classes_of(line)
-    rule = next((tool_rules()[number] for number in kinds.rules_of(line) if _holds(tool_rules()[number], line)), None)
+    rules = tuple(tool_rules()[number] for number in kinds.rules_of(line) if _holds(tool_rules()[number], line))
     clear = bits & mask_of(_CLEAR)
-    if rule is None and not (bits & mask_of(_BEGINS) and (clear or not bits & mask_of(_JUNK))):
+    if not rules and not (bits & mask_of(_BEGINS) and (clear or not bits & mask_of(_JUNK))):
         return None
-    return Worth(_score(bits, rule), template_of(line), rule, bool(bits & mask_of(("strong",))))
+    return Worth(_score(bits, rules), template_of(line), rules, bool(bits & mask_of(("strong",))))
 
 
 def _holds(rule: Rule, line: str) -> bool:
     return rule.anchor.search(line) is not None and (rule.unless is None or rule.unless.search(line) is None)
 
 
-def _score(bits: int, rule: Rule | None) -> float:
+def _score(bits: int, rules: tuple[Rule, ...]) -> float:
     weights = ranking().weights
     total = sum(weights.get(name, 0.0) for name, mask in _masks(_COUNTED) if bits & mask)
     if bits & mask_of(("strong",)) and not bits & mask_of(
         ("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
     ):
         total += weights.get("unblemished", 0.0)
-    if rule is not None:
-        return total + weights.get("rule", 0.0) + rule.weight
+    if rules:
+        return total + weights.get("rule", 0.0) + rules[0].weight
     for feature, name in _AGAINST:
         if bits & mask_of((name,)):
             total += weights.get(feature, 0.0)
