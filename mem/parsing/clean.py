@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, assert_never
 
 from mem.parsing.decode import without_surrogates
+from mem.parsing.patterns import PatternSet
 from mem.parsing.rules import Envelopes, Marker, load
 
 LINE_LIMIT = 8192
@@ -68,6 +69,11 @@ def cap(line: str) -> str:
     return line if len(line) <= LINE_LIMIT else f"{line[:_HEAD]} … {line[-_TAIL:]}"
 
 
+def uncoloured(line: str) -> str:
+    """`line` without escape sequences and the carriage returns at its end."""
+    return _ANSI.sub("", line).rstrip("\r")
+
+
 def clean(text: str) -> Cleaned:
     """`text` without colour, carriage returns, CI prefixes and markers."""
     return Cleaner().run(without_surrogates(text).split("\n"))
@@ -76,6 +82,12 @@ def clean(text: str) -> Cleaned:
 @cache
 def _envelopes() -> Envelopes:
     return load("envelopes.toml", Envelopes)
+
+
+@cache
+def _structures() -> PatternSet:
+    """Markers, then labels, each in their order."""
+    return PatternSet(entry.pattern for entry in (*_envelopes().marker, *_envelopes().label))
 
 
 @cache
@@ -89,6 +101,11 @@ def _prefixes() -> tuple[tuple[Any, str | None], ...]:
 def _status(groups: dict[str, str | None]) -> int:
     """The exit status that a mark names; a log can hold a number of any length."""
     return int((groups.get("status") or "0")[:9])
+
+
+def _groups(marker: Marker, line: str) -> dict[str, str | None]:
+    found = marker.pattern.search(line)
+    return found.groupdict() if found is not None else {}
 
 
 class Cleaner:
@@ -124,6 +141,8 @@ class Cleaner:
     def feed(self, number: int, given: str) -> str:
         """Line `number` without colour, prefix and markers; what it says about the commands is noted."""
         line = cap(given)
+        if line.endswith("\r"):
+            line = line.rstrip("\r")
         if "\x1b" in line or "\r" in line or "\x00" in line or "\x08" in line:
             line = self._plain(number, line)
         if line and (line[0].isdigit() or line[0] in "[(#\ufeff" or "Z " in line[:450]):
@@ -166,38 +185,38 @@ class Cleaner:
     def _structure(self, number: int, line: str) -> str:
         if self.until is not None:
             return self._quoted(number, line)
-        for marker in _envelopes().marker:
-            found = marker.pattern.search(line)
-            if found and (marker.kind != "quote" or self._ends_soon(number, marker)):
-                return self._marker(number, marker, found)
-        for label in _envelopes().label:
-            if found := label.pattern.search(line):
+        envelopes = _envelopes()
+        for which in _structures().match(line):
+            if which >= len(envelopes.marker):
+                label = envelopes.label[which - len(envelopes.marker)]
                 if label.red:
                     self.out.red.add(number)
                     self.erred = True
                 if line.startswith("##["):
                     self.votes["github-actions"] += 1
-                return line[found.end() :]
+                return line[label.pattern.search(line).end() :]
+            marker = envelopes.marker[which]
+            if marker.kind != "quote" or self._ends_soon(number, marker):
+                return self._marker(number, marker, line)
         return line
 
-    def _marker(self, number: int, marker: Marker, found: Any) -> str:
+    def _marker(self, number: int, marker: Marker, line: str) -> str:
         if marker.envelope:
             self.votes[marker.envelope] += 3
         self.out.marks.add(number)
-        groups = found.groupdict()
         match marker.kind:
             case "open":
-                self._open(number, groups.get("name") or "", marker)
+                self._open(number, _groups(marker, line).get("name") or "", marker)
             case "body":
                 self.body = number if self.body is None else self.body
             case "close":
                 self._close(number, None)
             case "exit":
-                self._exit(number, groups)
+                self._exit(number, _groups(marker, line))
             case "quote":
                 self.until = marker.until
             case "done":
-                self.out.verdict = _status(groups)
+                self.out.verdict = _status(_groups(marker, line))
             case "note":
                 pass
             case _:
@@ -247,7 +266,7 @@ class Cleaner:
         if marker.until is None:
             return False
         if self.ends is None:
-            plain = ((line, _ANSI.sub("", cap(text)).rstrip("\r")) for line, text in enumerate(self.raw) if '"' in text)
+            plain = ((line, uncoloured(cap(text))) for line, text in enumerate(self.raw) if '"' in text)
             self.ends = [line for line, text in plain if marker.until.search(text)]
         index = bisect_right(self.ends, number)
         return index < len(self.ends) and self.ends[index] - number <= _QUOTE_LINES

@@ -10,15 +10,15 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from functools import cache
 from itertools import accumulate
-from typing import Any
 
-import re2
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
+from mem.parsing.patterns import PatternSet
 from mem.parsing.rules import Classes, Envelopes, Rule, load, tool_rules
 
 _CLASSIFIED = 1200
-_MEMORY = 128 << 20
+LINE_FEED = 10
+"""A hint may begin with it, to stand at the beginning of a line only."""
 
 
 class Classifier:
@@ -27,19 +27,19 @@ class Classifier:
     def __init__(self, classes: Classes, rules: tuple[Rule, ...]) -> None:
         self.names = {entry.name: 1 << number for number, entry in enumerate(classes.line_class)}
         self._bits = [self.names[entry.name] for entry in classes.line_class for _ in entry.any]
-        self._classes = _set(item.pattern for entry in classes.line_class for item in entry.any)
-        self._anchors = _set(rule.anchor.pattern for rule in rules)
+        self._classes = PatternSet(item for entry in classes.line_class for item in entry.any)
+        self._anchors = PatternSet(rule.anchor for rule in rules)
         self.hints = set(classes.hints) | {hint for rule in rules for hint in rule.hints}
         self._hints = _finder(self.hints)
 
     def hinted(self, lines: list[str]) -> list[int]:
         """The lines in which some hint stands, in order."""
         raw = [line.encode() for line in lines]
-        starts = [0, *accumulate(len(line) + 1 for line in raw)]
-        text = b"\n".join(raw).lower()
+        starts = [*accumulate((len(line) + 1 for line in raw), initial=1)]
+        text = b"\n" + b"\n".join(raw).lower()
         found: set[int] = set()
         for _, start, _ in self._hints.find_matches_as_indexes(text):
-            found.add(start)
+            found.add(start + (text[start] == LINE_FEED))
         ordered: list[int] = []
         for start in sorted(found):
             if not ordered or start >= starts[ordered[-1] + 1]:
@@ -49,24 +49,13 @@ class Classifier:
     def classes_of(self, line: str) -> int:
         """The class bits of `line`, by its first and last characters."""
         bits = 0
-        for hit in self._classes.Match(_cut(line)) or ():
+        for hit in self._classes.match(_cut(line)):
             bits |= self._bits[hit]
         return bits
 
     def rules_of(self, line: str) -> tuple[int, ...]:
         """The numbers of the rules whose anchor stands in `line`, in their order."""
-        return tuple(sorted(self._anchors.Match(_cut(line)) or ()))
-
-
-def _set(patterns: Iterable[str]) -> Any:
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _MEMORY
-    result = re2.Set.SearchSet(options)
-    for pattern in patterns:
-        result.Add(pattern)
-    result.Compile()
-    return result
+        return tuple(self._anchors.match(_cut(line)))
 
 
 def _cut(line: str) -> str:

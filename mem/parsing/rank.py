@@ -18,6 +18,8 @@ _WORDS = (
     "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase", "traceback", "shell_error",
 )  # fmt: skip
 """The classes of words that name a failure."""
+JUNK = ("summary", "wrapper", "ruler", "passed", "zero", "vague")
+"""The classes of lines that identify nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Ranker:
         self.failing = {command.start for command in suspects(page)}
         self.first = min(self.failing, default=None)
         self.passed = {command.start for command in commands if command.status == 0}
-        self.junk = page.bit("summary", "wrapper", "ruler", "passed", "zero", "vague")
+        self.junk = page.bit(*JUNK)
         self.word = page.bit(*_WORDS)
         weights = [1 if text.strip() else 0 for text in page.lines]
         for line, count in page.cleaned.elided.items():

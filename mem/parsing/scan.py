@@ -10,17 +10,16 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
 from math import log2
-from typing import Any
 
-from mem.parsing.clean import Cleaner, Command, cap
+from mem.parsing.clean import Cleaner, Command, cap, uncoloured
 from mem.parsing.decode import decode
-from mem.parsing.lines import hint_finder
-from mem.parsing.rank import ranking
+from mem.parsing.lines import LINE_FEED, classifier, hint_finder
+from mem.parsing.page import mask_of
+from mem.parsing.rank import JUNK, ranking
 from mem.parsing.rules import Marker
 from mem.parsing.worth import Worth, worth_of
 
 _CHUNK = 256 << 10
-_LINE_FEED = 10
 _LONG = 64 << 10
 _MARKS = 4
 _PER_SHAPE = 3
@@ -119,6 +118,7 @@ class Scanner(Cleaner):
         self.looked_to = 0
         self.quote_ends: list[int] = []
         self.weights = ranking().weights
+        self.junk = mask_of(JUNK)
 
     def scan(self) -> Outline:
         """The outline of the log."""
@@ -126,18 +126,18 @@ class Scanner(Cleaner):
         end_of_line = -1
         while start < len(data):
             stop = self._chunk_end(start)
-            low = data[start:stop].lower()
-            counted = 0
+            low = b"\n" + data[start:stop].lower()
+            base, counted = start - 1, 1
             for _, found, _ in hint_finder().find_matches_as_indexes(low):
-                found += low[found] == _LINE_FEED  # a hint may ask for the beginning of a line
-                if found + start < end_of_line:
+                found += low[found] == LINE_FEED
+                if base + found < end_of_line:
                     continue
                 begin = low.rfind(b"\n", 0, found) + 1
                 number += low.count(b"\n", counted, begin)
                 counted = begin
                 # The beginning of a line that is longer than a chunk lies in an earlier one.
-                first = start + begin if begin or start == 0 else data.rfind(b"\n", 0, start) + 1
-                end_of_line = data.find(b"\n", start + found)
+                first = base + begin if begin > 1 else data.rfind(b"\n", 0, start) + 1
+                end_of_line = data.find(b"\n", base + found)
                 end_of_line = len(data) if end_of_line < 0 else end_of_line
                 self._look(number, first, end_of_line)
             number += low.count(b"\n", counted)
@@ -210,10 +210,10 @@ class Scanner(Cleaner):
         elif self.ended is not None:
             self.ended.status = status
 
-    def _marker(self, number: int, marker: Marker, found: Any) -> str:
+    def _marker(self, number: int, marker: Marker, line: str) -> str:
         if marker.kind == "done":
             self.done = self.here
-        return super()._marker(number, marker, found)
+        return super()._marker(number, marker, line)
 
     def _ends_soon(self, number: int, marker: Marker) -> bool:
         """Whether a quote that begins here also ends; each byte is looked at once for it."""
@@ -222,7 +222,7 @@ class Scanner(Cleaner):
             begin = max(self.here.at, self.looked_to)
             position = self.data.rfind(b"\n", 0, begin) + 1
             for raw in self.data[position:limit].split(b"\n"):
-                if b'"' in raw and marker.until.search(self._bare(raw)):
+                if b'"' in raw and marker.until.search(uncoloured(text_at(raw, 0, len(raw)))):
                     self.quote_ends.append(position)
                 position += len(raw) + 1
             self.looked_to = limit
@@ -254,7 +254,6 @@ class Scanner(Cleaner):
             hits = sorted(hits, key=_best)[:_PASSED_HITS]
         elif section.command and section.end.line - section.begin.line > 2:
             self.open_ended = section
-            section.content_end = self._content_end(section)
         for hit in hits:
             hit.score += self._position(hit, section)
         self.kept += hits
@@ -282,7 +281,7 @@ class Scanner(Cleaner):
                 self.echoes.setdefault(hit.worth.shape, hit.place)
 
     def _content_end(self, section: Section) -> int:
-        """The last line of a command that is neither blank nor the envelope's nor says that it failed and no more."""
+        """The last line of a command that is neither blank nor the envelope's nor junk such as a summary."""
         assert section.end is not None
         end = section.end
         line, stop = end.line, end.at
@@ -292,7 +291,7 @@ class Scanner(Cleaner):
             begin = self.data.rfind(b"\n", 0, stop - 1) + 1
             line -= 1
             text = self._bare(self.data[begin : stop - 1])
-            if text.strip() and self._worth(text) is not None:
+            if text.strip() and not classifier().classes_of(text) & self.junk:
                 return line
             stop = begin
         return end.line
@@ -304,6 +303,7 @@ class Scanner(Cleaner):
         self._settle(self.section, lines)
         if not self.failed and self.open_ended is not None and self.out.verdict != 0:
             self.failed.append(self.open_ended)
+            self.open_ended.content_end = self._content_end(self.open_ended)
             for hit in self.kept:
                 if hit.section is self.open_ended:
                     hit.score += self.weights["in_first_failing"]
