@@ -16,12 +16,12 @@ from mem.parsing.clean import ELIDED
 from mem.parsing.decode import without_surrogates
 from mem.parsing.redact import hide_announced, private_key_lines, private_key_placeholder
 from mem.parsing.scan import Hit, Outline, Place, Scanner, Section, text_at
-from mem.parsing.window import Window, window_of
+from mem.parsing.window import Reader, Window
 
 MAX_BYTES = 32768
 _GAP = 64
 _ABOVE, _BELOW = 3, 4
-_WINDOWS = 40
+_WINDOWS = 32
 _TAIL_LINES = 12
 _OTHER_TAILS = 3
 _LONG_BLOCK, _BLOCK_HEAD, _BLOCK_TAIL = 160, 60, 80
@@ -87,7 +87,7 @@ class _Blocks:
     """The blocks at the lines of a scan, each found once."""
 
     def __init__(self, data: bytes, hits: list[Hit]) -> None:
-        self._data = data
+        self._reader = Reader(data)
         self._in_order = sorted(hits, key=lambda hit: hit.place.line)
         self._numbers = [hit.place.line for hit in self._in_order]
         self._windows: dict[int, Window] = {}
@@ -96,7 +96,7 @@ class _Blocks:
         """The block at a line."""
         window = self._windows.get(hit.place.line)
         if window is None:
-            window = self._windows[hit.place.line] = window_of(self._data, hit.place, hit.worth.rules)
+            window = self._windows[hit.place.line] = self._reader.window(hit.place, hit.worth.rules)
         return window
 
     def holder_of(self, hit: Hit) -> Hit:

@@ -19,6 +19,7 @@ FALLBACK_TOOL = "generic"
 FALLBACK_RULE = "generic.failure"
 _FRAMES = 3
 _MESSAGE = 600
+_RAW_MESSAGE = 8 * _MESSAGE
 _MESSAGE_LINES = 4
 _IDENTITY_LINES = 6
 _EXCERPT = 4000
@@ -60,7 +61,7 @@ def key_of(page: Page, one: Candidate) -> Key | None:
     else:
         title = "" if one.title is None else redact(cap(page.lines[one.title])).text
         record = _of_rule(lines, title, one, one.rule)
-    message = mask("\n".join(record.message))[:_MESSAGE].strip()
+    message = mask("\n".join(record.message)[:_RAW_MESSAGE])[:_MESSAGE].strip()
     symbol = _name(record.symbol)
     if not (symbol or record.code or _says_something(message)):
         return None

@@ -65,18 +65,20 @@ def _alternation(*, coarse: bool) -> tuple[Any, tuple[Mask, ...]]:
 
 def _once(text: str, *, coarse: bool) -> str:
     pattern, masks = _alternation(coarse=coarse)
-    pieces: list[str] = []
+    # Matched as bytes: the offsets of characters would have to be counted anew for every match.
+    raw = text.encode()
+    pieces: list[bytes] = []
     position = 0
-    for found in pattern.finditer(text):
+    for found in pattern.finditer(raw):
         start, end = found.span()
         if start == end:
             continue
-        pieces.append(text[position:start])
+        pieces.append(raw[position:start])
         position = end
         number = next(i for i in range(len(masks)) if found.start(i + 1) >= 0)
-        pieces.append(_replacement(masks[number], text[start:end], coarse=coarse))
-    pieces.append(text[position:])
-    return "".join(pieces)
+        pieces.append(_replacement(masks[number], raw[start:end].decode(), coarse=coarse).encode())
+    pieces.append(raw[position:])
+    return b"".join(pieces).decode()
 
 
 def _replacement(entry: Mask, text: str, *, coarse: bool) -> str:
