@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, say, show
-from mem.domain.signatures import Extraction
+from mem.domain.signatures import Explanation, Extraction
+
+_CANDIDATES = 20
 
 
 def register(app: typer.Typer) -> None:
@@ -18,14 +20,15 @@ def register(app: typer.Typer) -> None:
 def extract(
     files: Annotated[list[str], typer.Argument(help="Logs; - for standard input.")],
     limit: Annotated[int, typer.Option(min=1, max=40, help="At most so many signatures an input.")] = 5,
+    explain: Annotated[bool, typer.Option(help="Show every candidate, its score and what made it.")] = False,
     output: Format = OutputFormat.TEXT,
 ) -> None:
     """Extract failure signatures, best first; with --format json one object an input and line."""
-    from mem.parsing import extract_source  # noqa: PLC0415 - loads all rules
+    from mem.parsing import explain_source, extract_source  # noqa: PLC0415 - loads all rules
 
     for file in files:
         with explained():
-            extraction = extract_source(file, read_bytes(file), limit=limit)
+            extraction = (explain_source if explain else extract_source)(file, read_bytes(file), limit=limit)
         if output is OutputFormat.JSON:
             show(extraction.model_dump_json())
         else:
@@ -39,3 +42,17 @@ def _tell(extraction: Extraction) -> None:
         place = f"{extraction.source}:{signature.line_start}-{signature.line_end}"
         show(f"{signature.sig_sha[:12]}  {signature.tool:<10} {signature.rule:<24} {place}")
         show(f"    {signature.message.splitlines()[0][:110] if signature.message else ''}")
+    if isinstance(extraction, Explanation):
+        _explain(extraction)
+
+
+def _explain(explanation: Explanation) -> None:
+    """The candidates as a table, the strongest reasons of each below it."""
+    show(f"\n{len(explanation.candidates)} candidates, best first")
+    for one in explanation.candidates[:_CANDIDATES]:
+        reasons = sorted(one.features.items(), key=lambda item: (-abs(item[1]), item[0]))
+        show(f"  {one.score:7.2f}  {one.line_start}-{one.line_end}  {one.rule} ({one.kind}): {one.fate}")
+        show("           " + " ".join(f"{name} {value:+.2f}" for name, value in reasons))
+    left = len(explanation.candidates) - _CANDIDATES
+    if left > 0:
+        show(f"  … and {left} more; --format json shows all")

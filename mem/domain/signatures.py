@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict
 
 ALGO = 1
@@ -39,3 +41,38 @@ class Extraction(BaseModel):
     bytes: int
     lines: int
     signatures: list[Signature]
+
+
+Fate = Literal[
+    "signature",
+    "below the floor",
+    "over the limit",
+    "overlaps a better one",
+    "identifies nothing",
+    "the same failure again",
+]
+"""What becomes of a candidate."""
+
+
+class ExplainedCandidate(BaseModel):
+    """A block that may be the failure: why it scores as it does, and what becomes of it.
+
+    `features` are the summands of `score`; one that adds nothing is left out.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    line_start: int
+    line_end: int
+    rule: str
+    kind: str
+    score: float
+    fate: Fate
+    sig_sha: str | None = None
+    features: dict[str, float]
+
+
+class Explanation(Extraction):
+    """An extraction with all the candidates that it chose from, best first."""
+
+    candidates: list[ExplainedCandidate]

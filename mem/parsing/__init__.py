@@ -5,7 +5,7 @@ from __future__ import annotations
 from mem.parsing.decode import decode, looks_binary
 from mem.parsing.distill import Distilled, distill
 from mem.parsing.excerpts import failure_lines
-from mem.parsing.extract import extract, extract_source, identifying
+from mem.parsing.extract import explain_source, extract, extract_source, identifying
 from mem.parsing.lexical import identifiers
 from mem.parsing.mask import mask, mask_coarse
 
@@ -13,6 +13,7 @@ __all__ = [
     "Distilled",
     "decode",
     "distill",
+    "explain_source",
     "extract",
     "extract_source",
     "failure_lines",

@@ -87,7 +87,8 @@ def _envelopes() -> Envelopes:
 @cache
 def _structures() -> PatternSet:
     """Markers, then labels, each in their order."""
-    return PatternSet(entry.pattern for entry in (*_envelopes().marker, *_envelopes().label))
+    envelopes = _envelopes()
+    return PatternSet([*(marker.pattern for marker in envelopes.marker), *(label.pattern for label in envelopes.label)])
 
 
 @cache

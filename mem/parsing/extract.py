@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from mem.domain.signatures import Extraction, Signature
+from mem.domain.signatures import ExplainedCandidate, Explanation, Extraction, Fate, Signature
 from mem.parsing.blocks import candidates
 from mem.parsing.decode import as_utf8
 from mem.parsing.distill import MAX_BYTES, Distilled, distill, distill_bytes
-from mem.parsing.key import Key, key_of
+from mem.parsing.key import FALLBACK_RULE, Key, key_of
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Ranker, Scored, ranking
 
@@ -43,8 +43,12 @@ def extract_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Extr
         source=source,
         bytes=len(data),
         lines=plain.count(b"\n") + (0 if not plain or plain.endswith(b"\n") else 1),
-        signatures=_extract(distill_bytes(plain) if len(plain) > MAX_BYTES else distill(plain.decode("utf-8")), limit),
+        signatures=_extract(_small(plain), limit),
     )
+
+
+def _small(plain: bytes) -> Distilled:
+    return distill_bytes(plain) if len(plain) > MAX_BYTES else distill(plain.decode("utf-8"))
 
 
 def scored(page: Page) -> list[Scored]:
@@ -63,27 +67,65 @@ def _order(one: Scored) -> tuple[float, int, int, str]:
 
 def ranked(page: Page, limit: int) -> list[tuple[Scored, Key]]:
     """The best candidates that do not overlap and are not the same failure twice."""
-    if page.cleaned.verdict == 0:
-        return []
+    result: list[tuple[Scored, Key]] = []
+    for one, key, fate in judged(page, limit):
+        if fate in ("below the floor", "over the limit"):
+            break  # the candidates come in order, so all that follow are too
+        if key is not None:
+            result.append((one, key))
+    return result
+
+
+def judged(page: Page, limit: int) -> Iterator[tuple[Scored, Key | None, Fate]]:
+    """Every candidate, best first, with what becomes of it; a key where it becomes a signature."""
     data = ranking()
     floor = data.floor_failed if page.cleaned.verdict else data.floor
     taken: set[int] = set()
     seen: set[str] = set()
-    result: list[tuple[Scored, Key]] = []
     for one in scored(page):
-        if one.score < floor or len(result) >= min(limit, KEPT):
-            break
         span = range(one.candidate.start, one.candidate.end + 1)
-        if not taken.isdisjoint(span):
-            continue
-        key = key_of(page, one.candidate)
-        if key is None or key.sig_sha in seen:
-            continue
-        floor = max(floor, one.score - data.margin) if not result else floor
-        seen.add(key.sig_sha)
-        taken.update(span)
-        result.append((one, key))
-    return result
+        if page.cleaned.verdict == 0 or one.score < floor:
+            yield one, None, "below the floor"
+        elif len(seen) >= min(limit, KEPT):
+            yield one, None, "over the limit"
+        elif not taken.isdisjoint(span):
+            yield one, None, "overlaps a better one"
+        elif (key := key_of(page, one.candidate)) is None:
+            yield one, None, "identifies nothing"
+        elif key.sig_sha in seen:
+            yield one, None, "the same failure again"
+        else:
+            if not seen:
+                floor = max(floor, one.score - data.margin)
+            seen.add(key.sig_sha)
+            taken.update(span)
+            yield one, key, "signature"
+
+
+def explain_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Explanation:
+    """The extraction from `data` with every candidate, its score and the features that made it."""
+    small = _small(as_utf8(data))
+    page = read(small.text)
+    weights = ranking().weights
+    candidates = []
+    for one, key, fate in judged(page, limit):
+        block = one.candidate
+        parts = {name: round(value * weights.get(name, 0.0), 3) for name, value in one.features.items()}
+        if block.rule is not None:
+            parts["rule_weight"] = block.rule.weight
+        candidates.append(
+            ExplainedCandidate(
+                line_start=small.line_map[block.start],
+                line_end=small.line_map[block.end],
+                rule=block.rule.id if block.rule else FALLBACK_RULE,
+                kind=block.kind,
+                score=one.score,
+                fate=fate,
+                sig_sha=key.sig_sha if key else None,
+                features={name: part for name, part in sorted(parts.items()) if part},
+            )
+        )
+    return Explanation(**dict(extract_source(source, data, limit=limit)), candidates=candidates)
 
 
 def signature(page: Page, one: Scored, key: Key, line_map: Sequence[int]) -> Signature:

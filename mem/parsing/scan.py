@@ -128,8 +128,8 @@ class Scanner(Cleaner):
             stop = self._chunk_end(start)
             low = b"\n" + data[start:stop].lower()
             base, counted = start - 1, 1
-            for _, found, _ in hint_finder().find_matches_as_indexes(low):
-                found += low[found] == LINE_FEED
+            for _, index, _ in hint_finder().find_matches_as_indexes(low):
+                found = index + (low[index] == LINE_FEED)
                 if base + found < end_of_line:
                     continue
                 begin = low.rfind(b"\n", 0, found) + 1
@@ -215,7 +215,7 @@ class Scanner(Cleaner):
             self.done = self.here
         return super()._marker(number, marker, line)
 
-    def _ends_soon(self, number: int, marker: Marker) -> bool:
+    def _ends_soon(self, number: int, marker: Marker) -> bool:  # noqa: ARG002 - here the place says where
         """Whether a quote that begins here also ends; each byte is looked at once for it."""
         limit = min(self.here.at + _QUOTE_BYTES, len(self.data))
         if marker.until is not None and limit > self.looked_to:
@@ -282,8 +282,7 @@ class Scanner(Cleaner):
 
     def _content_end(self, section: Section) -> int:
         """The last line of a command that is neither blank nor the envelope's nor junk such as a summary."""
-        assert section.end is not None
-        end = section.end
+        end = section.end or self.here
         line, stop = end.line, end.at
         for _ in range(_TAIL_LINES):
             if stop <= section.begin.at:

@@ -49,4 +49,3 @@ def test_a_large_log_without_failure_distills_to_none() -> None:
     small = distill(FILLER)
     assert len(small.text.encode()) <= 32768
     assert extract(small.text) == []
-
