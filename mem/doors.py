@@ -8,7 +8,7 @@ from mem.domain.accepting import MAX_EVIDENCE_BYTES, AcceptRequest, Evidence
 from mem.domain.canonical import canonical_json
 from mem.domain.errors import InvalidRequest
 from mem.domain.lookup import MAX_TASK_CHARACTERS, MAX_TOOL_CHARACTERS, ContextRequest, LookUpInput
-from mem.parsing import Distilled, distill
+from mem.parsing import distill
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 
@@ -37,15 +37,24 @@ class _Notes:
         stripped = strip_unsafe(text)
         return self._redacted(stripped.text, stripped.removed)
 
-    def log(self, text: str) -> str:
-        """A log: escape sequences stay, since they tell about its structure."""
+    def log(self, text: str, limit: int) -> tuple[str, dict[str, object]]:
+        """A log without hidden characters and secrets, and what is to be said of one that was distilled.
+
+        Escape sequences stay, since they tell about its structure. What is long is distilled first, still inside the
+        caller's process: all that follows looks at a few kilobytes then.
+        """
+        if len(text) <= limit:
+            safe = self._safe(text)
+            if len(canonical_json(safe)) <= limit:
+                return safe, {}
+        self._distilled += 1
+        distilled = distill(text)
+        origin = {"original_sha": distilled.source_sha, "original_bytes": distilled.source_bytes}
+        return self._safe(distilled.text), origin
+
+    def _safe(self, text: str) -> str:
         stripped = strip_bidi_and_zero_width(text)
         return self._redacted(stripped.text, stripped.removed)
-
-    def distilled(self, text: str) -> Distilled:
-        """The failing parts of a long log."""
-        self._distilled += 1
-        return distill(text)
 
     def _redacted(self, text: str, removed: int) -> str:
         redacted = redact(text)
@@ -114,20 +123,11 @@ def prepare_lookup(request: ContextRequest) -> Prepared[LookUpInput]:
         # What stands for a secret can be longer than the secret.
         fields["task"] = notes.short(request.task)[:MAX_TASK_CHARACTERS] or None
     if request.signature_source is not None:
-        safe = notes.log(request.signature_source)
-        if len(canonical_json(safe)) > DISTILL_ABOVE_BYTES:
-            distilled = notes.distilled(safe)
-            fields |= {"original_sha": distilled.source_sha, "original_bytes": distilled.source_bytes}
-            safe = distilled.text
-        fields["signature_source"] = safe
+        safe, origin = notes.log(request.signature_source, DISTILL_ABOVE_BYTES)
+        fields |= {"signature_source": safe, **origin}
     return Prepared(LookUpInput.model_validate(fields), notes.told())
 
 
 def _evidence(evidence: Evidence, notes: _Notes) -> Evidence:
-    safe = notes.log(evidence.text)
-    fields: dict[str, object] = {"source": notes.short(evidence.source)}
-    if len(canonical_json(safe)) > MAX_EVIDENCE_BYTES:
-        distilled = notes.distilled(safe)
-        fields |= {"original_sha": distilled.source_sha, "original_bytes": distilled.source_bytes}
-        safe = distilled.text
-    return evidence.model_copy(update={**fields, "text": safe})
+    safe, origin = notes.log(evidence.text, MAX_EVIDENCE_BYTES)
+    return evidence.model_copy(update={"source": notes.short(evidence.source), "text": safe, **origin})

@@ -129,7 +129,7 @@ def test_what_was_hidden_alone_is_nothing():
 def test_all_notes_are_told():
     """Stripping, redaction and distilling are each told, with the kinds of secret sorted and once."""
     password = "PASSWORD" + "=" + "hunter" + "2"
-    log = f"{HIDDEN}{password}\n{SECRET}\n{password}\n{NOISE}{FAILURE}"
+    log = f"{NOISE}{HIDDEN}{password}\n{SECRET}\n{password}\n{FAILURE}"
     assert prepare_lookup(lookup(signature_source=log)).notes == (
         "2 control, bidi or zero-width characters were removed.",
         "Secrets were redacted: github-token, secret.",
