@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import re2
@@ -17,6 +18,7 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 from mem.parsing.redact_rules import Block, Rule, Rules, redaction_rules
 
 _PASSES = 8
+_PORTION = 1000
 _ANNOUNCEMENT = b"add-mask"
 _PLACEHOLDER = rb"\[redacted:[a-z0-9-]+\]"
 
@@ -55,13 +57,13 @@ def hide_announced(text: str, log: bytes | None = None) -> str:
     """`text` without the values that `log`, of which it is a part (or else the text itself), announces as secret."""
     if log is None:
         log = text.encode("utf-8", "surrogatepass") if _ANNOUNCEMENT.decode() in text else b""
-    announcements = b"\n".join(_announcing(log))
-    if not announcements:
-        return text
-    data = text.encode("utf-8", "surrogatepass")
-    lines = announcements.count(b"\n") + 1
-    hidden = _without_masked_values(announcements + b"\n" + data, redaction_rules(), set())
-    return b"\n".join(hidden.split(b"\n")[lines:]).decode("utf-8", "surrogatepass")
+    announcing = _announcing(log)
+    # In portions, since a log can announce any number of values and an automaton of all would not fit in memory.
+    while portion := list(islice(announcing, _PORTION)):
+        data = b"\n".join([*portion, text.encode("utf-8", "surrogatepass")])
+        hidden = _without_masked_values(data, redaction_rules(), set())
+        text = hidden.split(b"\n", len(portion))[-1].decode("utf-8", "surrogatepass")
+    return text
 
 
 def _announcing(log: bytes) -> Iterator[bytes]:
@@ -99,8 +101,8 @@ def _body_lines(log: bytes, at: int, block: Block) -> int:
     for number in range(block.maximum):
         end = log.find(b"\n", at)
         line = log[at : end if end >= 0 else len(log)]
-        if block.anchor in line and block.end.search(line) is not None:
-            return number
+        if block.anchor in line:
+            return number if block.end.search(line) is not None else body
         whole = whole and block.body.search(line) is not None
         body += whole
         if end < 0:
