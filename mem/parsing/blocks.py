@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from mem.parsing.fallback import by_words, tails
@@ -25,15 +26,29 @@ def _by_rules(page: Page) -> tuple[list[Candidate], set[int]]:
     rules = tool_rules()
     found: list[Candidate] = []
     claimed: set[int] = set()
+    led: set[tuple[int, str]] = set()
     for line in sampled(page, sorted(page.rules)):
         # What a block holds belongs to it: an exception inside a traceback is no second failure.
         for number in page.rules[line] if line not in claimed else ():
             block = rule_block(page, line, rules[number])
             if block is not None:
                 claimed.update(range(block.start, block.end + 1))
-                found.append(block)
+                found.append(_led(page, block, rules[number], led))
                 break
     return found, claimed
+
+
+def _led(page: Page, block: Candidate, rule: Rule, led: set[tuple[int, str]]) -> Candidate:
+    """`block`, known as a later one where its tool has said something before in the same command.
+
+    A compiler goes on after its first error, and what it says then is mostly the first error's doing.
+    """
+    if rule.first:
+        place = page.cleaned.command_at(block.anchor), rule.tool
+        if place in led:
+            return replace(block, kind="later")
+        led.add(place)
+    return block
 
 
 def rule_block(page: Page, line: int, rule: Rule) -> Candidate | None:

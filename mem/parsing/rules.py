@@ -78,6 +78,7 @@ class Rule(_Strict):
     frame: Pattern | None = None
     foreign: Pattern | None = None
     nearest: Literal["first", "last"] = "last"
+    first: bool = False
     weight: float = 0.0
 
 
