@@ -123,6 +123,9 @@ class Ranker:
 
     def _words(self, one: Candidate) -> dict[str, float]:
         """What the block's telling line says: the anchor, with its neighbours in the block."""
+        if one.rule is not None and one.rule.first:
+            # The place makes it a diagnostic; whether it says "missing" or "extra" makes it no worse.
+            return {"diagnostic": 1.0}
         names, bits = self.page.names, self.page.bits[one.anchor]
         if one.telling is not None:
             bits |= self.page.bits[one.telling]
