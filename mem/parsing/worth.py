@@ -54,6 +54,8 @@ def _holds(rule: Rule, line: str) -> bool:
 
 def _score(bits: int, rules: tuple[Rule, ...]) -> float:
     weights = ranking().weights
+    if rules and rules[0].first:
+        return weights.get("diagnostic", 0.0) + weights.get("rule", 0.0) + rules[0].weight
     total = sum(weights.get(name, 0.0) for name, mask in _masks(_COUNTED) if bits & mask)
     if bits & mask_of(("strong",)) and not bits & mask_of(
         ("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
