@@ -38,19 +38,6 @@ def _by_rules(page: Page) -> tuple[list[Candidate], set[int]]:
     return found, claimed
 
 
-def _led(page: Page, block: Candidate, rule: Rule, led: set[tuple[int, str]]) -> Candidate:
-    """`block`, known as a later one where its tool has said something before in the same command.
-
-    A compiler goes on after its first error, and what it says then is mostly the first error's doing.
-    """
-    if rule.first:
-        place = page.cleaned.command_at(block.anchor), rule.tool
-        if place in led:
-            return replace(block, kind="later")
-        led.add(place)
-    return block
-
-
 def rule_block(page: Page, line: int, rule: Rule) -> Candidate | None:
     """The block of `rule` anchored at `line`; None where the line is none of its after all."""
     text = page.lines[line]
@@ -162,3 +149,16 @@ def _goes_on(rule: Rule, text: str, deep: int) -> bool:
     if rule.more is not None:
         return rule.more.search(text) is not None
     return not rule.indent
+
+
+def _led(page: Page, block: Candidate, rule: Rule, led: set[tuple[int, str]]) -> Candidate:
+    """`block`, known as a later one where its tool has said something before in the same command.
+
+    A compiler goes on after its first error, and what it says then is mostly the first error's doing.
+    """
+    if rule.first:
+        place = page.cleaned.command_at(block.anchor), rule.tool
+        if place in led:
+            return replace(block, kind="later")
+        led.add(place)
+    return block
