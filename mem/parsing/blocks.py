@@ -105,6 +105,7 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
     """The last line of the block: as far as the rule's lines go on."""
     end, deep = line, indent_of(page.lines[line].removeprefix(prefix))
     chained: int | None = None
+    free = rule.text
     for number in range(line + 1, min(line + rule.max, len(page.lines))):
         if number in page.cleaned.marks:
             break
@@ -114,10 +115,8 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
         text = page.lines[number].removeprefix(prefix)
         if rule.stop is not None and rule.stop.search(text):
             return number if rule.include_stop else end
-        if not text.strip():
-            if rule.blanks:
-                continue
-            break
+        if not text.strip() and (rule.blanks or free):
+            continue
         if rule.last is not None and rule.last.search(text):
             end = number
             chained = _chained(page, number, rule, prefix)
@@ -125,9 +124,17 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
                 break
         elif _goes_on(rule, text, deep):
             end = number
+            free = rule.text if rule.text and rule.anchor.search(text) else 0
+        elif free and not _another(page, number, rule, text):
+            free -= 1
         else:
             break
     return end
+
+
+def _another(page: Page, line: int, rule: Rule, text: str) -> bool:
+    """Whether a line among free text begins another failure; one that a colon leads to belongs to the text."""
+    return rule.anchor.search(text) is not None and not page.lines[line - 1].rstrip().endswith(":")
 
 
 def _chained(page: Page, line: int, rule: Rule, prefix: str) -> int | None:
@@ -144,6 +151,8 @@ def _chained(page: Page, line: int, rule: Rule, prefix: str) -> int | None:
 
 
 def _goes_on(rule: Rule, text: str, deep: int) -> bool:
+    if not text.strip():
+        return False
     if rule.indent and indent_of(text) > deep:
         return True
     if rule.more is not None:

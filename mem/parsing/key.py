@@ -139,7 +139,7 @@ def _of_rule(lines: list[str], title: str, one: Candidate, rule: Rule) -> _Recor
         symbol=groups.get("test") or groups.get("symbol") or "",
         file=path(file).rpartition("/")[2] if file else "",
         message=message,
-        frames=_frames(texts, rule),
+        frames=_frames(texts, rule, 0 if main is None else main[0]),
     )
 
 
@@ -164,13 +164,23 @@ def _identity(texts: list[str], rule: Rule, spoken: int | None) -> list[str]:
     return list(dict.fromkeys(result))[:_IDENTITY_LINES]
 
 
-def _frames(texts: list[str], rule: Rule) -> list[str]:
-    """The application's own frames nearest to the failure, recursion collapsed."""
+def _frames(texts: list[str], rule: Rule, spoken: int) -> list[str]:
+    """The application's own frames nearest to the failure, recursion collapsed.
+
+    Where frames follow what they explain, those of the cause that is told are meant, not those of what wraps it.
+    """
     if rule.frame is None:
         return []
+    if rule.nearest == "first":
+        return (_own(texts[spoken:], rule) or _own(texts, rule))[:_FRAMES]
+    return _own(texts, rule)[-_FRAMES:]
+
+
+def _own(texts: list[str], rule: Rule) -> list[str]:
+    """All frames of the application, in the order of the block."""
     frames: list[str] = []
     for text in texts:
-        found = rule.frame.search(text)
+        found = None if rule.frame is None else rule.frame.search(text)
         if found is None or (rule.foreign is not None and rule.foreign.search(text)):
             continue
         groups = _groups(found)
@@ -178,4 +188,4 @@ def _frames(texts: list[str], rule: Rule) -> list[str]:
         frame = _VOLATILE.sub("<n>", ":".join(part for part in (file, groups.get("func", "")) if part))
         if frame and frame not in frames:
             frames.append(frame)
-    return frames[-_FRAMES:] if rule.nearest == "last" else frames[:_FRAMES]
+    return frames

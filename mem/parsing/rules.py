@@ -63,6 +63,7 @@ class Rule(_Strict):
     include_stop: bool = False
     indent: bool = False
     blanks: bool = False
+    text: int = Field(default=0, ge=0, le=40)
     max: int = Field(default=1, ge=1, le=400)
     last: Pattern | None = None
     chain: Pattern | None = None
