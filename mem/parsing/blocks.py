@@ -124,12 +124,17 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
                 break
         elif _goes_on(rule, text, deep):
             end = number
-            free = rule.text if rule.text and rule.anchor.search(text) else 0
+            free = rule.text if rule.text and _speaks(rule, text) else 0
         elif free and not _another(page, number, rule, text):
             free -= 1
         else:
             break
     return end
+
+
+def _speaks(rule: Rule, text: str) -> bool:
+    """Whether free text may follow: below a head or what it says, never below a frame."""
+    return bool(rule.anchor.search(text) or (rule.headline is not None and rule.headline.search(text)))
 
 
 def _another(page: Page, line: int, rule: Rule, text: str) -> bool:
