@@ -7,10 +7,11 @@ from typing import Any
 
 from mem.parsing.fallback import by_words, tails
 from mem.parsing.page import Candidate, Page, indent_of, sampled
-from mem.parsing.rules import Rule, tool_rules
+from mem.parsing.rules import Rule, compile_pattern, tool_rules
 
 _BACK_LINES = 12
 _CHAIN_LINES = 12
+_DIGIT = compile_pattern(r"\d")
 
 
 def candidates(page: Page) -> list[Candidate]:
@@ -38,6 +39,14 @@ def _by_rules(page: Page) -> tuple[list[Candidate], set[int]]:
     return found, claimed
 
 
+def unprefixed(text: str, prefix: str) -> str:
+    """`text` without what its logger wrote before it: each line has its own time or number there."""
+    head = text[: len(prefix)]
+    if head == prefix or _DIGIT.sub("0", head).rstrip() == _DIGIT.sub("0", prefix).rstrip():
+        return text[len(prefix) :]
+    return text
+
+
 def rule_block(page: Page, line: int, rule: Rule) -> Candidate | None:
     """The block of `rule` anchored at `line`; None where the line is none of its after all."""
     text = page.lines[line]
@@ -47,7 +56,7 @@ def rule_block(page: Page, line: int, rule: Rule) -> Candidate | None:
     prefix = text[: found.start()]
     start = _back(page, line, rule)
     end = _reach(page, line, rule, prefix)
-    texts = [text.removeprefix(prefix) for text in page.lines[start : end + 1]]
+    texts = [unprefixed(text, prefix) for text in page.lines[start : end + 1]]
     if rule.require and not _holds(texts, rule.headline):
         return None
     if rule.need is not None and not _holds(texts, rule.need):
@@ -82,7 +91,7 @@ def _title(page: Page, start: int, rule: Rule, prefix: str) -> int | None:
     if rule.title is None:
         return None
     for line in range(start - 1, max(start - 1 - rule.title_lines, -1), -1):
-        if rule.title.search(page.lines[line].removeprefix(prefix)):
+        if rule.title.search(unprefixed(page.lines[line], prefix)):
             return line
     return None
 
@@ -103,7 +112,7 @@ def _back(page: Page, line: int, rule: Rule) -> int:
 
 def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
     """The last line of the block: as far as the rule's lines go on."""
-    end, deep = line, indent_of(page.lines[line].removeprefix(prefix))
+    end, deep = line, indent_of(unprefixed(page.lines[line], prefix))
     chained: int | None = None
     free = rule.text
     for number in range(line + 1, min(line + rule.max, len(page.lines))):
@@ -112,7 +121,7 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
         if chained is not None and number <= chained:
             end = number
             continue
-        text = page.lines[number].removeprefix(prefix)
+        text = unprefixed(page.lines[number], prefix)
         if rule.stop is not None and rule.stop.search(text):
             return number if rule.include_stop else end
         if not text.strip() and (rule.blanks or free):
@@ -147,7 +156,7 @@ def _chained(page: Page, line: int, rule: Rule, prefix: str) -> int | None:
     if rule.chain is None:
         return None
     for number in range(line + 1, min(line + _CHAIN_LINES, len(page.lines))):
-        text = page.lines[number].removeprefix(prefix)
+        text = unprefixed(page.lines[number], prefix)
         if rule.chain.search(text):
             return number
         if number in page.cleaned.marks or rule.anchor.search(text):

@@ -8,7 +8,7 @@ from typing import Any
 
 from mem.domain.canonical import canonical_sha
 from mem.domain.signatures import ALGO
-from mem.parsing.blocks import headline
+from mem.parsing.blocks import headline, unprefixed
 from mem.parsing.clean import cap
 from mem.parsing.mask import mask, mask_coarse, path, source
 from mem.parsing.page import Candidate, Page
@@ -25,6 +25,7 @@ _IDENTITY_LINES = 6
 _EXCERPT = 4000
 _WORDS = compile_pattern(r"[^\W\d_]{3,}")
 _TOKENS = compile_pattern(r"<[a-z]{1,8}>")
+_MARGIN = compile_pattern(r"^\s*[│|]")
 _VOLATILE = compile_pattern(r"\b0x[0-9a-fA-F]{4,}\b")
 
 
@@ -120,16 +121,18 @@ def _of_words(page: Page, lines: list[str], one: Candidate) -> _Record:
 
 
 def _of_rule(lines: list[str], title: str, one: Candidate, rule: Rule) -> _Record:
-    texts = [text.removeprefix(one.prefix) for text in lines]
+    texts = [unprefixed(text, one.prefix) for text in lines]
     anchor = texts[min(one.anchor - one.start, len(texts) - 1)]
     found = rule.anchor.search(anchor)
     groups = _groups(found)
     if title and rule.title is not None:
-        groups = _groups(rule.title.search(title.removeprefix(one.prefix))) | groups
+        groups = _groups(rule.title.search(unprefixed(title, one.prefix))) | groups
     main = headline(texts, rule)
     if main is not None:
         groups |= _groups(main[1])
     default = texts[main[0]] if main is not None else anchor
+    if rule.flow:
+        texts, main = [_flowing(texts)], None
     code = rule.code or groups.get("code")
     message = [groups.get("msg", default.strip()) if rule.message is None else rule.message]
     message += _identity(texts, rule, None if main is None else main[0])
@@ -141,6 +144,11 @@ def _of_rule(lines: list[str], title: str, one: Candidate, rule: Rule) -> _Recor
         message=message,
         frames=_frames(texts, rule, 0 if main is None else main[0]),
     )
+
+
+def _flowing(texts: list[str]) -> str:
+    """The lines as one: where a text was wrapped says how wide the terminal was."""
+    return " ".join(word for text in texts for word in _MARGIN.sub("", text).split())
 
 
 def _groups(found: Any) -> dict[str, str]:

@@ -76,6 +76,7 @@ class Rule(_Strict):
     code: str | None = None
     message: str | None = None
     identity: tuple[Pattern, ...] = ()
+    flow: bool = False
     frame: Pattern | None = None
     foreign: Pattern | None = None
     nearest: Literal["first", "last"] = "last"
