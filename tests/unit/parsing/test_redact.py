@@ -69,6 +69,7 @@ REPLACED = [
     ("secret", made("['--token', ", "'", SECRET_WORD, "']"), 1),
     ("secret", made("  secret", ": ", HEX[:24]), 1),
     ("password", made("curl -s -u me:", SECRET_WORD, " https://x"), 1),
+    ("password", made("CREATE USER shop IDENTIFIED ", "BY '", SECRET_WORD, "'"), 1),
     ("password", made("mysql -u root -p", SECRET_WORD, " shop"), 1),
     ("npm-token", made("//registry.example/:_auth", "Token=", SECRET_WORD), 1),
 ]
@@ -99,6 +100,7 @@ KEPT = [
     "error: --token requires a value",
     "the --password flag is deprecated",
     "docker login --password-stdin",
+    "FAILED: Can't locate revision identified by '8f1c2d3e4a5b'",
     "{'password': 'This field is required.'}",
     '"password": ["This field may not be blank."]',
     "DETAIL:  Key (email)=(a@b.example) already exists.",
