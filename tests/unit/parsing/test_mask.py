@@ -23,6 +23,7 @@ MASKED = [
     ("ip6", "fe80::1ff:fe23:4567:890a", "<host>"),
     ("localhost and port", "localhost:5432", "<host>"),
     ("host and port", "db.example.com:5432", "<host>"),
+    ("host of a pool", "host='files.registry.example'", "host=<host>"),
     ("internal host", "ip-10-2-3-4.ec2.internal", "<host>"),
     ("iso time", "2026-01-12T08:31:44.101Z", "<time>"),
     ("time with zone", "2026-01-12 08:31:44,101 +0200", "<time>"),
