@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from mem.domain.signatures import Signature
@@ -64,6 +66,26 @@ def asserted(status: int) -> str:
         f"E       assert {status} == 200\n\ntests/test_x.py:4: AssertionError\n=== short test summary info ===\n"
         f"FAILED tests/test_x.py::test_a - assert {status} == 200\n=== 1 failed in 0.1s ===\n"
     )
+
+
+def failing(file: str) -> str:
+    """A test of one name, in `file`."""
+    return f"____ test_a ____\n\n>       assert go() == 'x'\nE       assert 'y' == 'x'\n\n{file}:4: AssertionError\n"
+
+
+def logged(times: str) -> str:
+    """A trace of which a logger wrote each line with its own time."""
+    stamps = [f"Mar 03 10:11:{time} node api[7]: " for time in times.split()]
+    return "".join(
+        stamp + line + "\n" for stamp, line in zip(stamps, trace("KeyError: 'id'").split("\n"), strict=False)
+    )
+
+
+def unsolved(width: int) -> str:
+    """What a resolver explains on a terminal of `width` columns."""
+    said = "Because flask==9.9 depends on click==1 and you require click==2, we can conclude that nothing fits."
+    rows = textwrap.wrap(said, width, break_on_hyphens=False)
+    return "  × No solution found when resolving dependencies:\n  ╰─▶ " + "\n      ".join(rows) + "\n"  # noqa: RUF001
 
 
 def backoff(pod: str, uid: str) -> str:
@@ -129,6 +151,7 @@ DIFFERENT = {
         chained("app.Violation: null\nDETAIL:  Row (1, 2) fails.\n[SQL: x]\n"),
     ),
     "import of one test file": (collecting("alpha"), collecting("beta")),
+    "tests of one name": (failing("tests/a/test_x.py"), failing("tests/b/test_x.py")),
     "root cause": (chained("KeyError: 'a'"), chained("ValueError: disk")),
 }
 SAME = {
@@ -152,6 +175,8 @@ SAME = {
         trace("KeyError: 'id'", "/__w/shop/shop/main.py"),
         trace("KeyError: 'id'", "/Users/ada/shop/main.py"),
     ),
+    "logger's times": (logged("01 01 01 01"), logged("01 02 03 04")),
+    "width of the terminal": (unsolved(200), unsolved(60), unsolved(35)),
     "mounted folder": (
         trace("KeyError: 'id'", "/app/main.py"),
         trace("KeyError: 'id'", "/workspace/main.py"),
