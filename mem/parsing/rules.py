@@ -184,10 +184,26 @@ def parse(name: str, text: str, model: type[T]) -> T:
     except tomllib.TOMLDecodeError as error:
         raise RuleError(f"{name} is no TOML: {error}.", "Correct the file.") from None
     try:
-        return model.model_validate(data)
+        return model.model_validate(_named(data))
     except ValidationError as error:
         first = error.errors()[0]
         raise RuleError(f"{name}, {_where(data, first['loc'])}: {first['msg']}.", "Correct the rule.") from None
+
+
+def _named(data: dict[str, Any]) -> dict[str, Any]:
+    """`data` with the pieces of patterns that its table `pieces` names put where a rule writes `{{name}}`."""
+    pieces = data.pop("pieces", {})
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [filled(item) for item in value]
+        if isinstance(value, dict):
+            return {key: filled(item) for key, item in value.items()}
+        for name, piece in pieces.items() if isinstance(value, str) else ():
+            value = value.replace("{{" + name + "}}", piece)
+        return value
+
+    return {key: filled(value) for key, value in data.items()} if pieces else data
 
 
 def _where(data: Any, location: tuple[int | str, ...]) -> str:
