@@ -76,7 +76,7 @@ def key_of(page: Page, one: Candidate) -> Key | None:
         tool=tool,
         rule=rule,
         code=record.code,
-        message=message or symbol,
+        message=message or symbol or " < ".join(record.frames),
         excerpt=block[:_EXCERPT],
     )
 
