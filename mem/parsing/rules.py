@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib import resources
@@ -19,6 +20,7 @@ from pydantic import (
 from mem.domain.errors import RuleError
 
 T = TypeVar("T", bound=BaseModel)
+_PIECE = re.compile(r"\{\{(\w+)\}\}")
 SHARED = {"envelopes.toml", "classes.toml", "mask.toml", "ranking.toml", "redact.toml"}
 
 
@@ -184,24 +186,30 @@ def parse(name: str, text: str, model: type[T]) -> T:
     except tomllib.TOMLDecodeError as error:
         raise RuleError(f"{name} is no TOML: {error}.", "Correct the file.") from None
     try:
-        return model.model_validate(_named(data))
+        return model.model_validate(_named(name, data))
     except ValidationError as error:
         first = error.errors()[0]
         raise RuleError(f"{name}, {_where(data, first['loc'])}: {first['msg']}.", "Correct the rule.") from None
 
 
-def _named(data: dict[str, Any]) -> dict[str, Any]:
-    """`data` with the pieces of patterns that its table `pieces` names put where a rule writes `{{name}}`."""
+def _named(name: str, data: dict[str, Any]) -> dict[str, Any]:
+    """`data` with the pieces of patterns that its table `pieces` names put where a rule writes `{{piece}}`."""
     pieces = data.pop("pieces", {})
+    if not isinstance(pieces, dict) or not all(isinstance(piece, str) for piece in pieces.values()):
+        raise RuleError(f"{name}, pieces: they are a table of patterns.", "Correct the file.")
+
+    def put(found: re.Match[str]) -> str:
+        piece = pieces.get(found[1])
+        if piece is None:
+            raise RuleError(f"{name}: no piece is called {found[1]}.", "Name one of the table `pieces`.")
+        return str(piece)
 
     def filled(value: Any) -> Any:
         if isinstance(value, list):
             return [filled(item) for item in value]
         if isinstance(value, dict):
             return {key: filled(item) for key, item in value.items()}
-        for name, piece in pieces.items() if isinstance(value, str) else ():
-            value = value.replace("{{" + name + "}}", piece)
-        return value
+        return _PIECE.sub(put, value) if isinstance(value, str) else value
 
     return {key: filled(value) for key, value in data.items()} if pieces else data
 

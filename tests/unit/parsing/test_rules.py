@@ -47,6 +47,16 @@ def test_a_bad_rule_names_file_and_rule(change: tuple[str, str], said: str) -> N
     assert said in error.value.cause
 
 
+def test_a_piece_stands_where_a_rule_names_it() -> None:
+    """A pattern that several rules share is written once, and a wrong name is told."""
+    text = GOOD.replace("[[rule]]", "[pieces]\nword = 'bo+m'\n[[rule]]").replace("'boom'", "'big {{word}}'")
+    assert parse("x.toml", text, RuleFile).rule[0].anchor.search("a big booom")
+    with pytest.raises(RuleError, match="wrd"):
+        parse("x.toml", text.replace("{{word}}", "{{wrd}}"), RuleFile)
+    with pytest.raises(RuleError, match="pieces"):
+        parse("x.toml", text.replace("'bo+m'", "3"), RuleFile)
+
+
 def test_an_id_can_be_taken_once() -> None:
     """Two rules under one id are refused."""
     file = parse("x.toml", GOOD, RuleFile)
