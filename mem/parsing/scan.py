@@ -254,11 +254,21 @@ class Scanner(Cleaner):
             hits = sorted(hits, key=_best)[:_PASSED_HITS]
         elif section.command and section.end.line - section.begin.line > 2:
             self.open_ended = section
+        self._follow(hits)
         for hit in hits:
             hit.score += self._position(hit, section)
         self.kept += hits
         if len(self.kept) > _HITS:
             self.kept = sorted(self.kept, key=_best)[:_HITS_KEPT]
+
+    def _follow(self, hits: list[Hit]) -> None:
+        """Of a compiler's errors in one command the first counts most, as it does in the blocks."""
+        led: set[str] = set()
+        for hit in hits:
+            rule = hit.worth.rules[0] if hit.worth.rules else None
+            if rule is not None and rule.first:
+                hit.score += self.weights["later"] - self.weights["rule"] if rule.tool in led else 0.0
+                led.add(rule.tool)
 
     def _position(self, hit: Hit, section: Section) -> float:
         weights = self.weights
