@@ -25,8 +25,10 @@ _MOUNTS = compile_pattern(
 _POD = compile_pattern(r"-[a-f0-9]{8,10}-[a-z0-9]{5}\b")
 _WORKSPACE_PARTS = 2
 _LOCATION = compile_pattern(r"(?::\d{1,6}(?::\d{1,5})?|\(\d{1,6}(?:,\d{1,5})?\))$")
-_TEMPORARY = compile_pattern(r"^(?:(?:tmp|temp)[._-]?[\w]{4,}|\d+|pip-[\w-]+-[a-z0-9_]{8}|pytest-(?:of-\w+|\d+))$")
+_TEMPORARY = compile_pattern(r"^(?:tmp[._-]?\w{4,}|temp[._-]\w{4,}|temp[a-z_]*\d\w*|\d+|pip-[\w-]+-[a-z0-9_]{8}|pytest-(?:of-\w+|\d+))$")
 _BUILD = compile_pattern(r"^\d{4,}$")
+_COUNTED = compile_pattern(r"^[a-z]+(?:-[a-z]+)+\d{6,}$")
+_NUMBER = compile_pattern(r"\d[\d.,]*")
 _HEX_RUN = compile_pattern(r"\b[0-9a-f]{7,128}\b")
 
 
@@ -116,6 +118,8 @@ def _ending(plain: str, roots: Any) -> str:
 def _part(part: str) -> str:
     if _TEMPORARY.match(part):
         return "<n>"
+    if _COUNTED.match(part):
+        return part.rstrip("0123456789") + "<n>"
     part = _POD.sub(lambda found: _pod(found.group()), part)
     return str(_HEX_RUN.sub(lambda found: _hex(found.group()), part))
 
@@ -157,6 +161,23 @@ def _pod(text: str) -> str:
     return "-<n>" + text[len(name) :] if made_up else text
 
 
+def _short_pod(text: str) -> str:
+    """A name with a random end of four, as older orchestrators make them."""
+    name, _, tail = text.rpartition("-")
+    mixed = any(char.isdigit() for char in tail) and any(char.isalpha() for char in tail)
+    return f"{name}-<n>" if mixed else text
+
+
+def _amount(text: str) -> str:
+    """How much there was of something is noise, even after a word that a code may follow."""
+    return str(_NUMBER.sub("<n>", text, count=1))
+
+
+def _asked(text: str) -> str:
+    """A code, without the host that it was about."""
+    return f"{text.rpartition(' ')[0]} <host>"
+
+
 def _temporary(text: str) -> str:
     """A temporary name has a digit or is as long as the standard ones; `template` is a word."""
     return "<n>" if any(char.isdigit() or char == "_" for char in text) else text
@@ -174,6 +195,16 @@ def _image_alike(text: str) -> str:
     return f"{name}:{'<v>' if any(char.isdigit() for char in tag) else tag}"
 
 
+def _registry_image(text: str) -> str:
+    """An image known by its registry; the word keeps its tag from being taken for a line."""
+    return f"image {_image(text)}"
+
+
+def _registry_image_alike(text: str) -> str:
+    """The same with its tag, where that is a word."""
+    return f"image {_image_alike(text)}"
+
+
 def _untagged(text: str) -> tuple[str, str]:
     name, _, tag = text.rpartition(":")
     start = max(name.rfind(mark) for mark in " '\"") + 1
@@ -187,7 +218,12 @@ _FUNCTIONS: dict[str, Callable[[str], str]] = {
     "package": _package,
     "pod": _pod,
     "hex": _hex,
+    "short_pod": _short_pod,
+    "amount": _amount,
+    "asked": _asked,
     "temporary": _temporary,
     "image": _image,
     "image_alike": _image_alike,
+    "registry_image": _registry_image,
+    "registry_image_alike": _registry_image_alike,
 }
