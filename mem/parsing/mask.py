@@ -25,7 +25,9 @@ _MOUNTS = compile_pattern(
 _POD = compile_pattern(r"-[a-f0-9]{8,10}-[a-z0-9]{5}\b")
 _WORKSPACE_PARTS = 2
 _LOCATION = compile_pattern(r"(?::\d{1,6}(?::\d{1,5})?|\(\d{1,6}(?:,\d{1,5})?\))$")
-_TEMPORARY = compile_pattern(r"^(?:tmp[._-]?\w{4,}|temp[._-]\w{4,}|temp[a-z_]*\d\w*|\d+|pip-[\w-]+-[a-z0-9_]{8}|pytest-(?:of-\w+|\d+))$")
+_TEMPORARY = compile_pattern(
+    r"^(?:tmp[._-]?\w{4,}|temp[._-]\w{4,}|temp[a-z_]*\d\w*|\d+|pip-[\w-]+-[a-z0-9_]{8}|pytest-(?:of-\w+|\d+))$"
+)
 _BUILD = compile_pattern(r"^\d{4,}$")
 _COUNTED = compile_pattern(r"^[a-z]+(?:-[a-z]+)+\d{6,}$")
 _NUMBER = compile_pattern(r"\d[\d.,]*")
