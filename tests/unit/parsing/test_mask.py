@@ -84,6 +84,7 @@ MASKED = [
     ("a row's value", "Duplicate entry 'ann' for key 'users.email'", "Duplicate entry <q> for key 'users.email'"),
     ("a row's key", "Key (email)=(ann)", "Key (email)=(<q>)"),
     ("received amount", "with 512 bytes received", "with <n> bytes received"),
+    ("counted retries", "with 3 retries", "with <n> retries"),
     ("short pod", 'pod "test-7mhp"', 'pod "test-<n>"'),
     ("build folder", "/tmp/go-build123456789/b001", "go-build<n>/b001"),
     ("loopback of version 6", "[::1]:8080", "<host>"),
