@@ -90,7 +90,8 @@ def _coarse(message: str, symbol: str) -> str:
 def _name(symbol: str) -> str:
     """A test or a symbol keeps its numbers; only addresses and folders go."""
     head, separator, rest = symbol.partition("::")
-    if "/" in head or "\\" in head:
+    # The title of a test is prose: what it names may hold slashes and is no path.
+    if ("/" in head or "\\" in head) and " " not in head:
         head = path(head)
     return str(_VOLATILE.sub("<n>", head + separator + rest))
 
@@ -139,7 +140,7 @@ def _of_rule(lines: list[str], title: str, one: Candidate, rule: Rule) -> _Recor
     file = groups.get("file", "")
     return _Record(
         code=code,
-        symbol=groups.get("test") or groups.get("symbol") or "",
+        symbol=" > ".join([groups.get("test") or groups.get("symbol") or "", *_names(texts, one, rule)]),
         file=path(file).rpartition("/")[2] if file else "",
         message=message,
         frames=_frames(texts, rule, 0 if main is None else main[0]),
@@ -149,6 +150,17 @@ def _of_rule(lines: list[str], title: str, one: Candidate, rule: Rule) -> _Recor
 def _flowing(texts: list[str]) -> str:
     """The lines as one: where a text was wrapped says how wide the terminal was."""
     return " ".join(word for text in texts for word in _MARGIN.sub("", text).split())
+
+
+def _names(texts: list[str], one: Candidate, rule: Rule) -> list[str]:
+    """The rest of a test's name, where a tool writes it over several lines below the first."""
+    result: list[str] = []
+    for text in texts[one.anchor - one.start + 1 :] if rule.names is not None else ():
+        found = rule.names.search(text)
+        if found is None:
+            break
+        result.append(found.group(1).strip())
+    return result
 
 
 def _groups(found: Any) -> dict[str, str]:

@@ -72,6 +72,7 @@ class Rule(_Strict):
     need: Pattern | None = None
     title: Pattern | None = None
     title_lines: int = Field(default=300, ge=1, le=2000)
+    names: Pattern | None = None
     headline: Pattern | None = None
     require: bool = False
     pick: Literal["first", "last"] = "last"
