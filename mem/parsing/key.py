@@ -155,8 +155,8 @@ def _flowing(texts: list[str]) -> str:
 def _names(texts: list[str], one: Candidate, rule: Rule) -> list[str]:
     """The rest of a test's name, where a tool writes it over several lines below the first."""
     result: list[str] = []
-    for text in texts[one.anchor - one.start + 1 :] if rule.names is not None else ():
-        found = rule.names.search(text)
+    for text in texts[one.anchor - one.start + 1 :]:
+        found = None if rule.names is None else rule.names.search(text)
         if found is None:
             break
         result.append(found.group(1).strip())
