@@ -12,6 +12,8 @@ from mem.parsing.rules import Rule, compile_pattern, tool_rules
 _BACK_LINES = 12
 _CHAIN_LINES = 12
 _DIGIT = compile_pattern(r"\d")
+_PADDING = " \t─"
+_SHORT = 7
 
 
 def candidates(page: Page) -> list[Candidate]:
@@ -36,7 +38,21 @@ def _by_rules(page: Page) -> tuple[list[Candidate], set[int]]:
                 claimed.update(range(block.start, block.end + 1))
                 found.append(_led(page, block, rules[number], led))
                 break
-    return found, claimed
+    return _uncleared(page, found), claimed
+
+
+def _uncleared(page: Page, found: list[Candidate]) -> list[Candidate]:
+    """Those that no later list names as passed after all, such as a test that passed when it was run again."""
+    passed: dict[str, list[str]] = {}
+    for one in found:
+        if one.rule is not None and one.rule.clears:
+            listed = (page.lines[line].strip(_PADDING) for line in range(one.anchor + 1, one.end + 1))
+            passed.setdefault(one.rule.clears, []).extend(name for name in listed if len(name) > _SHORT)
+    return [
+        one
+        for one in found
+        if one.rule is None or not any(name in page.lines[one.anchor] for name in passed.get(one.rule.id, ()))
+    ]
 
 
 def unprefixed(text: str, prefix: str) -> str:

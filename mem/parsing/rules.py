@@ -84,6 +84,7 @@ class Rule(_Strict):
     foreign: Pattern | None = None
     nearest: Literal["first", "last"] = "last"
     first: bool = False
+    clears: str | None = None
     weight: float = 0.0
 
 
