@@ -97,6 +97,17 @@ def scheduling(tail: str) -> str:
     return f"  Warning  FailedScheduling  1m  default-scheduler  0/3 nodes are available: 3 Insufficient cpu.{tail}\n"
 
 
+def titled(title: str) -> str:
+    return f"FAIL test/api.test.js\n  ● {title}\n\n    Error: no answer\n\n      at Object.get (test/api.test.js:3:9)\n"
+
+
+def mocha(*titles: str) -> str:
+    below = "".join("\n" + " " * (7 + 2 * depth) + title for depth, title in enumerate(titles))
+    return (
+        f"  1 failing\n\n  1) Cart{below}:\n     Error: no answer\n      at Context.<anonymous> (test/cart.js:9:17)\n"
+    )
+
+
 def keys(text: str) -> set[str]:
     return {signature.sig_sha for signature in identifying(extract(text))}
 
@@ -122,6 +133,10 @@ DIFFERENT = {
     "npm missing scripts": (step(missing("build")), step(missing("deploy"))),
     "npm install scripts": (installing("bcrypt", "node-gyp rebuild"), installing("sharp", "node-gyp rebuild")),
     "npm install commands": (installing("sharp", "node-gyp rebuild"), installing("sharp", "node install/check")),
+    "methods in the title of a test": (titled("POST /v1/orders answers"), titled("PUT /v1/orders answers")),
+    "numbers in the title of a test": (titled("takes 2 items"), titled("takes 3 items")),
+    "titles over several lines": (mocha("prices", "rounds 2 items"), mocha("taxes", "rounds 2 items")),
+    "last of the titles": (mocha("prices", "rounds 2 items"), mocha("prices", "rounds 3 items")),
     "images": (
         "Error response from daemon: manifest for alpine:3.98 not found\n",
         "Error response from daemon: manifest for alpine:3.99 not found\n",
@@ -159,6 +174,16 @@ SAME = {
     "shell crash": (
         "./ci.sh: line 3:  1234 Segmentation fault      (core dumped) ./geometry --all\n",
         "/builds/g/p/ci.sh: line 8: 99 Segmentation fault      (core dumped) ./geometry --all\n",
+    ),
+    "formats of tsc": (
+        "src/cart.ts(14,22): error TS2304: Cannot find name 'foo'.\n",
+        "src/cart.ts:9:1 - error TS2304: Cannot find name 'foo'.\n\n9 foo();\n  ~~~\n\n\nFound 1 error.\n",
+        "packages/web build: src/cart.ts(14,22): error TS2304: Cannot find name 'foo'.\n",
+    ),
+    "formats of eslint": (
+        "/home/ci/shop/src/cart.js\n  12:5  error  'foo' is not defined  no-undef\n\n✖ 1 problem (1 error)\n",
+        "/builds/acme/shop/src/cart.js:9:1: 'foo' is not defined. [Error/no-undef]\n\n1 problem\n",
+        "/home/ci/shop/src/cart.js: line 12, col 5, Error - 'foo' is not defined. (no-undef)\n\n1 problem\n",
     ),
     "port of a listener": (
         "Error: listen EADDRINUSE: address already in use :::3000\n",
