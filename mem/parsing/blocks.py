@@ -69,7 +69,7 @@ def rule_block(page: Page, line: int, rule: Rule) -> Candidate | None:
     found = rule.anchor.search(text)
     if found is None or (rule.unless is not None and rule.unless.search(text)):
         return None
-    prefix = text[: found.start()]
+    prefix = _prefix(text, found)
     start = _back(page, line, rule)
     end = _reach(page, line, rule, prefix)
     texts = [unprefixed(text, prefix) for text in page.lines[start : end + 1]]
@@ -79,6 +79,17 @@ def rule_block(page: Page, line: int, rule: Rule) -> Candidate | None:
         return None
     title = _title(page, start, rule, prefix)
     return Candidate(start, end, line, "rule", rule, prefix, title, _telling(texts, start, rule))
+
+
+def _prefix(text: str, found: Any) -> str:
+    """What stood before the anchor: of the package whose script wrote the line, say."""
+    lead = found.re.groupindex.get("lead")
+    return text[: found.start() if lead is None else found.end(lead)]
+
+
+def _without(text: str, prefix: str) -> str:
+    """`text` without `prefix`, which stands before an empty line, too, maybe without its blank."""
+    return "" if text.rstrip() == prefix.rstrip() else text.removeprefix(prefix)
 
 
 def _telling(texts: list[str], start: int, rule: Rule) -> int | None:
@@ -138,6 +149,7 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
             end = number
             continue
         text = unprefixed(page.lines[number], prefix)
+        text = _without(page.lines[number], prefix)
         if rule.stop is not None and rule.stop.search(text):
             return number if rule.include_stop else end
         if not text.strip() and (rule.blanks or free):

@@ -180,6 +180,12 @@ SAME = {
         "src/cart.ts:9:1 - error TS2304: Cannot find name 'foo'.\n\n9 foo();\n  ~~~\n\n\nFound 1 error.\n",
         "packages/web build: src/cart.ts(14,22): error TS2304: Cannot find name 'foo'.\n",
     ),
+    "runners of many packages": (
+        titled("Cart › adds"),
+        "".join(f"web:test: {line}\n" for line in titled("Cart › adds").splitlines()),
+        "".join(f"packages/web test: {line}".rstrip() + "\n" for line in titled("Cart › adds").splitlines()),
+        "".join(f"[web] {line}\n" for line in titled("Cart › adds").splitlines()),
+    ),
     "formats of eslint": (
         "/home/ci/shop/src/cart.js\n  12:5  error  'foo' is not defined  no-undef\n\n✖ 1 problem (1 error)\n",
         "/builds/acme/shop/src/cart.js:9:1: 'foo' is not defined. [Error/no-undef]\n\n1 problem\n",
