@@ -181,10 +181,10 @@ SAME = {
         "packages/web build: src/cart.ts(14,22): error TS2304: Cannot find name 'foo'.\n",
     ),
     "runners of many packages": (
-        titled("Cart › adds"),
-        "".join(f"web:test: {line}\n" for line in titled("Cart › adds").splitlines()),
-        "".join(f"packages/web test: {line}".rstrip() + "\n" for line in titled("Cart › adds").splitlines()),
-        "".join(f"[web] {line}\n" for line in titled("Cart › adds").splitlines()),
+        titled("adds items"),
+        "".join(f"web:test: {line}\n" for line in titled("adds items").splitlines()),
+        "".join(f"packages/web test: {line}".rstrip() + "\n" for line in titled("adds items").splitlines()),
+        "".join(f"[web] {line}\n" for line in titled("adds items").splitlines()),
     ),
     "formats of eslint": (
         "/home/ci/shop/src/cart.js\n  12:5  error  'foo' is not defined  no-undef\n\n✖ 1 problem (1 error)\n",
