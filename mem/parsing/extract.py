@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from mem.domain.signatures import ExplainedCandidate, Explanation, Extraction, Fate, Signature
 from mem.parsing.blocks import candidates
@@ -54,9 +56,22 @@ def _small(plain: bytes) -> Distilled:
 def scored(page: Page) -> list[Scored]:
     """All candidates with their scores, best first."""
     ranker = Ranker(page)
-    found = [ranker.score(candidate) for candidate in candidates(page)]
+    found = _side_by_side(page, [ranker.score(candidate) for candidate in candidates(page)])
     found.sort(key=_order)
     return found
+
+
+def _side_by_side(page: Page, found: list[Scored]) -> list[Scored]:
+    """Of failures listed side by side the first leads, whatever happens to stand above or below each."""
+    best: dict[tuple[str, int], float] = {}
+    groups: list[tuple[str, int] | None] = []
+    for one in found:
+        rule = one.candidate.rule
+        group = (rule.id, page.cleaned.command_at(one.candidate.anchor)) if rule is not None and rule.each else None
+        groups.append(group)
+        if group is not None:
+            best[group] = max(best.get(group, one.score), one.score)
+    return [one if group is None else replace(one, score=best[group]) for one, group in zip(found, groups, strict=True)]
 
 
 def _order(one: Scored) -> tuple[float, int, int, str]:

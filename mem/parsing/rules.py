@@ -85,6 +85,7 @@ class Rule(_Strict):
     nearest: Literal["first", "last"] = "last"
     first: bool = False
     clears: str | None = None
+    each: bool = False
     weight: float = 0.0
 
 

@@ -128,3 +128,13 @@ def test_the_score_can_be_explained() -> None:
     best = scored(read("fatal: no such branch"))[0]
     assert best.features["strong"] == 1.0
     assert best.score > 0
+
+
+def test_failing_tests_have_a_key_each_in_their_order() -> None:
+    """Of tests that failed alike each is a failure of its own; the first leads whatever stands below the last."""
+    block = "  ● takes {} items\n\n    Error: no answer\n\n      at Object.get (test/api.test.js:3:9)\n\n"
+    report = "FAIL test/api.test.js\n" + "".join(block.format(count) for count in (2, 3, 4))
+    for log in (report, report + "Saved 3 artifacts\nThe script exited with 1\n"):
+        found = [signature for signature in extract(log) if signature.tool == "jest"]
+        assert [signature.line_start for signature in found] == [2, 8, 14]
+        assert len({signature.sig_sha for signature in found}) == 3
