@@ -57,6 +57,10 @@ def _uncleared(page: Page, found: list[Candidate]) -> list[Candidate]:
 
 def unprefixed(text: str, prefix: str) -> str:
     """`text` without what its logger wrote before it: each line has its own time or number there."""
+    if not prefix:
+        return text
+    if text.rstrip() == prefix.rstrip():
+        return ""
     head = text[: len(prefix)]
     if head == prefix or _DIGIT.sub("0", head).rstrip() == _DIGIT.sub("0", prefix).rstrip():
         return text[len(prefix) :]
@@ -85,11 +89,6 @@ def _prefix(text: str, found: Any) -> str:
     """What stood before the anchor: of the package whose script wrote the line, say."""
     lead = found.re.groupindex.get("lead")
     return text[: found.start() if lead is None else found.end(lead)]
-
-
-def _without(text: str, prefix: str) -> str:
-    """`text` without `prefix`, which stands before an empty line, too, maybe without its blank."""
-    return "" if text.rstrip() == prefix.rstrip() else text.removeprefix(prefix)
 
 
 def _telling(texts: list[str], start: int, rule: Rule) -> int | None:
@@ -149,7 +148,6 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
             end = number
             continue
         text = unprefixed(page.lines[number], prefix)
-        text = _without(page.lines[number], prefix)
         if rule.stop is not None and rule.stop.search(text):
             return number if rule.include_stop else end
         if not text.strip() and (rule.blanks or free):

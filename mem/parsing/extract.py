@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from collections.abc import Sequence
 from dataclasses import replace
 
 from mem.domain.signatures import ExplainedCandidate, Explanation, Extraction, Fate, Signature
@@ -71,7 +70,11 @@ def _side_by_side(page: Page, found: list[Scored]) -> list[Scored]:
         groups.append(group)
         if group is not None:
             best[group] = max(best.get(group, one.score), one.score)
-    return [one if group is None else replace(one, score=best[group]) for one, group in zip(found, groups, strict=True)]
+    return [one if group is None else _raised(one, best[group]) for one, group in zip(found, groups, strict=True)]
+
+
+def _raised(one: Scored, score: float) -> Scored:
+    return replace(one, score=score, features=one.features | {"side_by_side": round(score - one.score, 6)})
 
 
 def _order(one: Scored) -> tuple[float, int, int, str]:
