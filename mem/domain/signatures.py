@@ -5,16 +5,28 @@ from __future__ import annotations
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
 
 ALGO = 1
 """Version of the key algorithm; part of every key, so that a new one never changes old rows silently."""
+
+
+class EarlierKey(NamedTuple):
+    """The keys that an earlier version of the algorithm gives the same failure."""
+
+    algo: int
+    sig_sha: str
+    sig_coarse: str
 
 
 class Signature(BaseModel):
     r"""One failure found in a text.
 
     `line_start` and `line_end` count lines from 1, split at "\n" only, both inclusive, in the text as given.
-    `message` is the masked, redacted message that entered the key; `excerpt` the redacted raw block.
+    `message` is the masked, redacted message that entered the key; `excerpt` the redacted raw block. `earlier` only
+    asks for rows of earlier versions, newest first: it is never written down, so it stays out of every dump.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -30,6 +42,17 @@ class Signature(BaseModel):
     line_end: int
     message: str
     excerpt: str
+    earlier: tuple[EarlierKey, ...] = Field(default=(), exclude=True, repr=False)
+
+    @property
+    def keys(self) -> list[str]:
+        """The exact keys under every version, the current one's first."""
+        return [self.sig_sha, *(key.sig_sha for key in self.earlier)]
+
+    @property
+    def coarse_keys(self) -> list[str]:
+        """The coarse keys under every version, the current one's first."""
+        return [self.sig_coarse, *(key.sig_coarse for key in self.earlier)]
 
 
 class Extraction(BaseModel):

@@ -151,6 +151,7 @@ def signature(page: Page, one: Scored, key: Key, line_map: Sequence[int]) -> Sig
     return Signature(
         sig_sha=key.sig_sha,
         sig_coarse=key.sig_coarse,
+        algo=key.algo,
         tool=key.tool,
         envelope=page.cleaned.envelope,
         rule=key.rule,
@@ -159,4 +160,5 @@ def signature(page: Page, one: Scored, key: Key, line_map: Sequence[int]) -> Sig
         line_end=line_map[one.candidate.end],
         message=key.message,
         excerpt=key.excerpt,
+        earlier=key.earlier,
     )

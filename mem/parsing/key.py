@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from mem.domain.canonical import canonical_sha
 from mem.domain.signatures import ALGO
 from mem.parsing.blocks import headline, unprefixed
+from mem.domain.signatures import ALGO, EarlierKey
+from mem.parsing.blocks import headline
 from mem.parsing.clean import cap
 from mem.parsing.mask import mask, mask_coarse, path, source
 from mem.parsing.page import Candidate, Page
@@ -31,8 +34,9 @@ _VOLATILE = compile_pattern(r"\b0x[0-9a-fA-F]{4,}\b")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The key of one failure with what went into it."""
+    """The key of one failure with what went into it, and those of the earlier versions, newest first."""
 
+    algo: int
     sig_sha: str
     sig_coarse: str
     tool: str
@@ -40,6 +44,25 @@ class Key:
     code: str | None
     message: str
     excerpt: str
+    earlier: tuple[EarlierKey, ...]
+
+
+class Block(NamedTuple):
+    """What an algorithm makes a key from: a candidate with its redacted lines and the line that titles it."""
+
+    page: Page
+    one: Candidate
+    lines: list[str]
+    title: str
+
+
+class Identity(NamedTuple):
+    """What one version of the algorithm takes for the failure; its parts are hashed together with the version."""
+
+    code: str | None
+    message: str
+    strict: Mapping[str, Any]
+    coarse: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -63,22 +86,70 @@ def key_of(page: Page, one: Candidate) -> Key | None:
         title = "" if one.title is None else redact(cap(page.lines[one.title])).text
         record = _of_rule(lines, title, one, one.rule)
     message = mask("\n".join(record.message)[:_RAW_MESSAGE])[:_MESSAGE].strip()
+    text = redact("\n".join(cap(page.lines[line]) for line in range(one.start, one.end + 1))).text
+    title = "" if one.title is None else redact(cap(page.lines[one.title])).text
+    block = Block(page, one, text.split("\n"), title)
+    algo, *before = sorted(ALGOS, reverse=True)
+    identity = ALGOS[algo](block)
+    if identity is None:
+        return None
+    tool, rule = _names(one)
+    sig_sha, sig_coarse = _hashed(algo, one, identity)
+    old = [(earlier, found) for earlier in before if (found := ALGOS[earlier](block)) is not None]
+    return Key(
+        algo=algo,
+        sig_sha=sig_sha,
+        sig_coarse=sig_coarse,
+        tool=tool,
+        rule=rule,
+        code=identity.code,
+        message=identity.message,
+        excerpt=text[:_EXCERPT],
+        earlier=tuple(EarlierKey(earlier, *_hashed(earlier, one, found)) for earlier, found in old),
+    )
+
+
+def current_algo() -> int:
+    """The version that new keys are made under."""
+    return max(ALGOS)
+
+
+def _names(one: Candidate) -> tuple[str, str]:
+    return (one.rule.tool, one.rule.id) if one.rule else (FALLBACK_TOOL, FALLBACK_RULE)
+
+
+def _hashed(algo: int, one: Candidate, identity: Identity) -> tuple[str, str]:
+    """The strict and the coarse key."""
+    tool, rule = _names(one)
+    base = {"algo": algo, "tool": tool, "rule": rule, "code": identity.code}
+    return canonical_sha({**base, **identity.strict}), canonical_sha({**base, **identity.coarse})
+
+
+def first_algorithm(block: Block) -> Identity | None:
+    """Version 1: code, symbol, file, masked message and the nearest frames; None where they identify nothing."""
+    page, one, lines, title = block
+    record = _of_words(page, lines, one) if one.rule is None else _of_rule(lines, title, one, one.rule)
+    message = mask("\n".join(record.message))[:_MESSAGE].strip()
     symbol = _name(record.symbol)
     if not (symbol or record.code or _says_something(message)):
         return None
-    tool = one.rule.tool if one.rule else FALLBACK_TOOL
-    rule = one.rule.id if one.rule else FALLBACK_RULE
-    base: dict[str, Any] = {"algo": ALGO, "tool": tool, "rule": rule, "code": record.code}
-    strict = base | {"symbol": symbol, "file": record.file, "message": message}
-    return Key(
-        sig_sha=canonical_sha(strict | {"frames": record.frames}),
-        sig_coarse=canonical_sha(base | {"message": _coarse(message, record.symbol)}),
-        tool=tool,
-        rule=rule,
+    return Identity(
         code=record.code,
         message=message or symbol or " < ".join(record.frames),
         excerpt=block[:_EXCERPT],
+        message=message or symbol,
+        strict={"symbol": symbol, "file": record.file, "message": message, "frames": record.frames},
+        coarse={"message": _coarse(message, record.symbol)},
     )
+
+
+Algorithm = Callable[[Block], Identity | None]
+
+ALGOS: dict[int, Algorithm] = {ALGO: first_algorithm}
+"""The versions still understood. The highest makes new keys; the others find the rows that were written under them.
+
+One that is listed gives the keys that it always gave: what a new version changes, it brings as functions of its own.
+"""
 
 
 def _coarse(message: str, symbol: str) -> str:
