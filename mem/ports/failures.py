@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from mem.domain.accepting import LinkedSignature
+from mem.domain.rebuild import Compared
 from mem.domain.signatures import Signature
 from mem.ports.memories import Reach
 
@@ -47,12 +48,30 @@ class Failures(Protocol):
         """The signatures that point at a memory, ordered by sig_sha."""
         ...
 
-    async def known(self, sig_shas: Sequence[str], reach: Reach) -> list[KnownHit]:
-        """The nodes that the signatures point at, superseded ones included, ordered by signature and sha."""
+    async def compare(self, sha: str, signatures: Sequence[Signature]) -> Compared:
+        """How what is stored differs from these signatures pointing at a memory."""
         ...
 
-    async def coarse(self, sig_coarse: Sequence[str], reach: Reach, limit: int) -> list[CoarseHit]:
-        """The nodes with a signature of equal coarse key, ordered by coarse key and sha."""
+    async def relink(self, sha: str, signatures: Sequence[Signature]) -> Compared:
+        """Make these signatures, derived anew, point at a memory; counts and journals nothing, since nothing was seen.
+
+        Returns how what was stored differed. Links of other versions stay.
+
+        Raises:
+            NotFound: the memory does not exist.
+        """
+        ...
+
+    async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> list[KnownHit]:
+        """The nodes that the signatures point at, superseded ones included, ordered by signature and sha.
+
+        A node that has signatures of the version `algo` answers to those alone: what another version took for its
+        failure no longer counts.
+        """
+        ...
+
+    async def coarse(self, sig_coarse: Sequence[str], reach: Reach, algo: int, limit: int) -> list[CoarseHit]:
+        """The nodes with a signature of equal coarse key, ordered by coarse key and sha; `algo` as for `known`."""
         ...
 
     async def seen(self, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:

@@ -26,6 +26,11 @@ class Settlement(NamedTuple):
     sightings: tuple[Signature, ...]
     reach: Reach
 
+    @property
+    def keys(self) -> list[str]:
+        """The exact keys under every version, under each of which there may be counts."""
+        return [key for signature in self.sightings for key in signature.keys]
+
 
 class Ledger(Protocol):
     """Answered requests: the same bytes for the same request."""
@@ -49,8 +54,8 @@ class Ledger(Protocol):
     async def settle(self, settlement: Settlement, render: Callable[[Mapping[str, Seen]], bytes]) -> bytes:
         """Count the sightings, journal them, and store the response, in one transaction.
 
-        `render` gets the counts with the current call in them and makes the response; where the request was answered
-        before it is not called, nothing is counted, and the stored response returns.
+        `render` gets the counts of all keys, with the current call in them, and makes the response; where the request
+        was answered before it is not called, nothing is counted, and the stored response returns.
 
         Raises:
             RequestConflict: as for `find`.

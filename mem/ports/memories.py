@@ -113,6 +113,10 @@ class Memories(Protocol):
         """The L0 nodes below a node, through L1 parents for an L2, in order of source, turn and sha."""
         ...
 
+    async def lessons(self, after: str, limit: int) -> list[str]:
+        """The shas of L1 and L2 behind `after`, superseded ones included, in their order."""
+        ...
+
     async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
         """The direct parents of each node, in order of level, source, turn and sha."""
         ...

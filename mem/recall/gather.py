@@ -79,15 +79,21 @@ async def gather(
 async def _exact(failures: Failures, query: Query) -> list[SignatureHit]:
     if not query.signatures:
         return []
-    known = await failures.known([signature.sig_sha for signature in query.signatures], query.reach)
-    return [SignatureHit(hit.sha, "exact", hit.sig_sha) for hit in known]
+    asked: dict[str, list[str]] = {}
+    for signature in query.signatures:
+        for key in signature.keys:
+            asked.setdefault(key, []).append(signature.sig_sha)
+    known = await failures.known(list(asked), query.reach, query.signatures[0].algo)
+    # A row of an earlier version stands for every signature that had its key then.
+    return [SignatureHit(hit.sha, "exact", sig_sha) for hit in known for sig_sha in asked[hit.sig_sha]]
 
 
 async def _coarse(failures: Failures, query: Query) -> list[SignatureHit]:
     if not query.signatures:
         return []
-    keys = sorted({signature.sig_coarse for signature in query.signatures})
-    return [SignatureHit(hit.sha, "coarse") for hit in await failures.coarse(keys, query.reach, WIDTH)]
+    keys = sorted({key for signature in query.signatures for key in signature.coarse_keys})
+    found = await failures.coarse(keys, query.reach, query.signatures[0].algo, WIDTH)
+    return [SignatureHit(hit.sha, "coarse") for hit in found]
 
 
 async def _of_tool(memories: Memories, query: Query) -> list[SignatureHit]:

@@ -197,9 +197,11 @@ class LookUp:
         return outcome_of(body, mark, legs, unsettled=unsettled)
 
     async def _unstored_body(self, found: Found, legs: Legs) -> bytes:
-        shas = [signature.sig_sha for signature in found.query.signatures]
-        before = await legs.run("ledger", "read counts", self._ports.failures.seen(shas, found.query.reach), None)
-        counted = None if before is None else {sha: Seen(seen.times + 1, seen.last) for sha, seen in before.items()}
+        signatures = found.query.signatures
+        keys = [key for signature in signatures for key in signature.keys]
+        before = await legs.run("ledger", "read counts", self._ports.failures.seen(keys, found.query.reach), None)
+        this = {signature.sig_sha for signature in signatures}
+        counted = None if before is None else {key: Seen(n + (key in this), last) for key, (n, last) in before.items()}
         return render_body(found, counted, legs)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mem.domain.lookup import ContextAnswer, Lesson, SeenSignature
+from mem.domain.signatures import Signature
 from mem.ports import Seen
 from mem.recall.budget import Fitted
 from mem.recall.legs import Legs
@@ -26,6 +27,7 @@ class Found(NamedTuple):
 
 def render_body(found: Found, seen: Mapping[str, Seen] | None, legs: Legs) -> bytes:
     """The exact bytes of the answer; `seen` is None where the counts could not be read."""
+    seen = None if seen is None else _over_versions(found.query.signatures, seen)
     lessons = [_with_counts(lesson, seen) for lesson in found.fitted.lessons]
     tier = min((lesson.tier for lesson in lessons), default=None)
     answer = ContextAnswer(
@@ -49,6 +51,16 @@ def render_body(found: Found, seen: Mapping[str, Seen] | None, legs: Legs) -> by
         nearest_misses=found.near_misses,
     )
     return answer.model_dump_json().encode("utf-8")
+
+
+def _over_versions(signatures: Sequence[Signature], seen: Mapping[str, Seen]) -> dict[str, Seen]:
+    """The counts of each signature under all its keys: a request is counted under one version alone, never twice."""
+    counts = {}
+    for signature in signatures:
+        each = [seen[key] for key in signature.keys]
+        last = max((one.last for one in each if one.last is not None), default=None)
+        counts[signature.sig_sha] = Seen(sum(one.times for one in each), last)
+    return counts
 
 
 def _with_counts(lesson: Lesson, seen: Mapping[str, Seen] | None) -> Lesson:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 
 from mem.domain.accepting import LinkedSignature
 from mem.domain.journal import Record
+from mem.domain.rebuild import Compared
 from mem.domain.signatures import Signature
 from mem.ports import Clock, CoarseHit, KnownHit, Reach, Seen
 from mem.store import journal, nodes
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
 from mem.writing import entries
+from mem.writing.links import compared
 
 NEVER = Seen(0, None)
 
@@ -61,22 +64,43 @@ class PostgresFailures:
 
         return await on_connection(self._pool, work)
 
-    async def known(self, sig_shas: Sequence[str], reach: Reach) -> list[KnownHit]:
+    async def compare(self, sha: str, signatures: Sequence[Signature]) -> Compared:
+        """How what is stored differs from these signatures pointing at a memory."""
+        return await on_connection(self._pool, lambda c: compare(c, sha, signatures))
+
+    async def relink(self, sha: str, signatures: Sequence[Signature]) -> Compared:
+        """Make signatures that were derived anew point at a memory; counts and journals nothing.
+
+        Raises:
+            NotFound: the memory does not exist.
+        """
+
+        async def work(connection: Connection) -> Compared:
+            await nodes.require(connection, [sha])
+            compared = await compare(connection, sha, signatures)
+            async with connection.cursor() as cursor:
+                await cursor.executemany(sql("failures.put_signature"), _rows(signatures))
+            await connection.execute(sql("failures.link"), {"sha": sha, "sig_shas": _shas(signatures)})
+            return compared
+
+        return await in_transaction(self._pool, work)
+
+    async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> list[KnownHit]:
         """The nodes that the signatures point at, superseded ones included, ordered by signature and sha."""
 
         async def work(connection: Connection) -> list[KnownHit]:
             cursor = connection.cursor(row_factory=class_row(KnownHit))
-            await cursor.execute(sql("failures.known"), {"sig_shas": list(sig_shas), **reach._asdict()})
+            await cursor.execute(sql("failures.known"), {"sig_shas": list(sig_shas), "algo": algo, **reach._asdict()})
             return await cursor.fetchall()
 
         return await on_connection(self._pool, work)
 
-    async def coarse(self, sig_coarse: Sequence[str], reach: Reach, limit: int) -> list[CoarseHit]:
+    async def coarse(self, sig_coarse: Sequence[str], reach: Reach, algo: int, limit: int) -> list[CoarseHit]:
         """The nodes with a signature of equal coarse key, ordered by coarse key and sha."""
 
         async def work(connection: Connection) -> list[CoarseHit]:
             cursor = connection.cursor(row_factory=class_row(CoarseHit))
-            parameters = {"sig_coarse": list(sig_coarse), "limit": limit, **reach._asdict()}
+            parameters = {"sig_coarse": list(sig_coarse), "algo": algo, "limit": limit, **reach._asdict()}
             return await (await cursor.execute(sql("failures.coarse"), parameters)).fetchall()
 
         return await on_connection(self._pool, work)
@@ -88,9 +112,17 @@ class PostgresFailures:
 
 async def add(connection: Connection, signatures: Sequence[Signature]) -> None:
     """Add the signatures that are new."""
-    rows = [signature.model_dump() for signature in entries.by_sha(signatures)]
     async with connection.cursor() as cursor:
-        await cursor.executemany(sql("failures.insert_signature"), rows)
+        await cursor.executemany(sql("failures.insert_signature"), _rows(signatures))
+
+
+async def compare(connection: Connection, sha: str, signatures: Sequence[Signature]) -> Compared:
+    """How what is stored differs from these signatures pointing at a node."""
+    parameters = {"sha": sha, "sig_shas": _shas(signatures)}
+    cursor = connection.cursor(row_factory=dict_row)
+    stored = await (await cursor.execute(sql("failures.stored"), parameters)).fetchall()
+    linked = {row["sig_sha"] for row in stored if row.pop("linked")}
+    return compared(signatures, {row["sig_sha"]: row for row in stored}, linked)
 
 
 async def count(
@@ -119,6 +151,10 @@ async def seen(connection: Connection, sig_shas: Sequence[str], reach: Reach) ->
     cursor = await connection.execute(sql("failures.seen"), {"sig_shas": list(sig_shas), **reach._asdict()})
     found = {sha: Seen(times, last.isoformat()) for sha, times, last in await cursor.fetchall()}
     return {sha: found.get(sha, NEVER) for sha in sig_shas}
+
+
+def _rows(signatures: Sequence[Signature]) -> list[dict[str, Any]]:
+    return [signature.model_dump() for signature in entries.by_sha(signatures)]
 
 
 def _shas(signatures: Sequence[Signature]) -> list[str]:

@@ -79,7 +79,7 @@ class PostgresLedger:
             await failures.count(connection, reach.project, key.operation, key.request_id, sightings, now)
         elif recorded.data["fingerprint"] != fingerprint:
             raise RequestConflict.of(key.request_id)
-        response = render(await failures.seen(connection, [one.sig_sha for one in sightings], reach))
+        response = render(await failures.seen(connection, settlement.keys, reach))
         await self._insert(connection, key, fingerprint, response, now)
         if recorded is None:
             await journal.append(connection, [entries.lookup(settlement)], now)

@@ -93,6 +93,10 @@ class PostgresMemories:
         """The L0 nodes below a node, in order of source, turn and sha."""
         return await on_connection(self._pool, lambda c: nodes.evidence(c, sha))
 
+    async def lessons(self, after: str, limit: int) -> list[str]:
+        """The shas of L1 and L2 behind `after`, in their order."""
+        return await on_connection(self._pool, lambda c: nodes.lessons(c, after, limit))
+
     async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
         """The direct parents of each node, in order of level, source, turn and sha."""
         return await on_connection(self._pool, lambda c: nodes.parents(c, shas))

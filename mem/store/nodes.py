@@ -100,6 +100,12 @@ async def evidence(connection: Connection, sha: str) -> list[StoredNode]:
     return await (await cursor.execute(sql("nodes.evidence"), {"sha": sha})).fetchall()
 
 
+async def lessons(connection: Connection, after: str, limit: int) -> list[str]:
+    """The shas of L1 and L2 behind `after`, in their order."""
+    cursor = await connection.execute(sql("nodes.lessons"), {"after": after, "limit": limit})
+    return [sha for (sha,) in await cursor.fetchall()]
+
+
 async def parents(connection: Connection, shas: Sequence[str]) -> dict[str, list[Parent]]:
     """The direct parents of each node; empty for one without."""
     found: dict[str, list[Parent]] = {sha: [] for sha in shas}

@@ -7,10 +7,12 @@ from datetime import UTC, timedelta
 
 from mem.domain.accepting import LinkedSignature
 from mem.domain.errors import NotFound, RequestConflict
+from mem.domain.rebuild import Compared
 from mem.domain.signatures import Signature
 from mem.ports import CoarseHit, KnownHit, LedgerKey, Reach, Seen, Settlement
 from mem.testing.state import Answered, FakeState, Occurrence
 from mem.writing import entries
+from mem.writing.links import IDENTIFYING, compared
 
 
 class FakeFailures:
@@ -39,17 +41,41 @@ class FakeFailures:
         found = [self._state.signatures[one] for one, node in sorted(self._state.links) if node == sha]
         return [LinkedSignature(sig_sha=one.sig_sha, tool=one.tool, rule=one.rule) for one in found]
 
-    async def known(self, sig_shas: Sequence[str], reach: Reach) -> list[KnownHit]:
-        """The nodes that the signatures point at, superseded ones included, ordered by signature and sha."""
-        state = self._state
-        found = [KnownHit(*link) for link in sorted(state.links) if link[0] in sig_shas]
-        return [hit for hit in found if state.visible(hit.sha, reach)]
+    async def compare(self, sha: str, signatures: Sequence[Signature]) -> Compared:
+        """How what is stored differs from these signatures pointing at a memory."""
+        stored = {one: signature.model_dump(include=IDENTIFYING) for one, signature in self._state.signatures.items()}
+        return compared(signatures, stored, {one for one, node in self._state.links if node == sha})
 
-    async def coarse(self, sig_coarse: Sequence[str], reach: Reach, limit: int) -> list[CoarseHit]:
-        """The nodes with a signature of equal coarse key, ordered by coarse key and sha."""
+    async def relink(self, sha: str, signatures: Sequence[Signature]) -> Compared:
+        """Make signatures that were derived anew point at a memory; counts and journals nothing."""
         state = self._state
-        found = {(state.signatures[one].sig_coarse, sha) for one, sha in state.links if state.visible(sha, reach)}
+        async with state.lock:
+            if sha not in state.nodes:
+                raise NotFound(f"No node {sha}.", "Accept it first, or name another.")
+            found = await self.compare(sha, signatures)
+            for one in entries.once(signatures):
+                first = state.signatures.get(one.sig_sha, one)
+                kept = {"envelope": first.envelope, "excerpt": first.excerpt}
+                state.signatures[one.sig_sha] = one.model_copy(update=kept)
+                state.links.add((one.sig_sha, sha))
+            return found
+
+    async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> list[KnownHit]:
+        """The nodes that the signatures point at, superseded ones included, ordered by signature and sha."""
+        return [KnownHit(*link) for link in sorted(self._links(reach, algo)) if link[0] in sig_shas]
+
+    async def coarse(self, sig_coarse: Sequence[str], reach: Reach, algo: int, limit: int) -> list[CoarseHit]:
+        """The nodes with a signature of equal coarse key, ordered by coarse key and sha."""
+        found = {(self._state.signatures[one].sig_coarse, sha) for one, sha in self._links(reach, algo)}
         return [CoarseHit(*hit) for hit in sorted(found) if hit[0] in sig_coarse][:limit]
+
+    def _links(self, reach: Reach, algo: int) -> set[tuple[str, str]]:
+        """The links that count: those of the version `algo`, and others of nodes that have none of it."""
+        state = self._state
+        current = {link for link in state.links if state.signatures[link[0]].algo == algo}
+        derived = {sha for _, sha in current}
+        links = current | {link for link in state.links if link[1] not in derived}
+        return {link for link in links if state.visible(link[1], reach)}
 
     async def seen(self, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:
         """The counts of each signature; zero where it was never seen."""
@@ -95,7 +121,7 @@ class FakeLedger:
             try:
                 if recorded is None:
                     sight(state, reach.project, key.operation, key.request_id, sightings)
-                response = render(count(state, [one.sig_sha for one in sightings], reach))
+                response = render(count(state, settlement.keys, reach))
             except BaseException:
                 state.signatures, state.occurrences = before
                 raise

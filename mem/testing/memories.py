@@ -113,6 +113,11 @@ class FakeMemories:
         below = [self._stored(one) for one in found if self._state.nodes[one].level == "L0"]
         return sorted(below, key=lambda node: _place(node.source, node.turn, node.stored_sha))
 
+    async def lessons(self, after: str, limit: int) -> list[str]:
+        """The shas of L1 and L2 behind `after`, in their order."""
+        found = [sha for sha, node in self._state.nodes.items() if node.level in {"L1", "L2"} and sha > after]
+        return sorted(found)[:limit]
+
     async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
         """The direct parents of each node, in order of level, source, turn and sha."""
         return {sha: self._parents(sha) for sha in shas}

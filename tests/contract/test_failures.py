@@ -75,12 +75,12 @@ async def test_known_and_coarse(parts):
     )
     await parts.failures.link(project="p", request_id="2", sha=second, signatures=[signature("a", coarse="x")])
     await parts.accept("third", supersedes=(first,))
-    assert await parts.failures.known(["b", "a", "z"], HERE) == [
+    assert await parts.failures.known(["b", "a", "z"], HERE, 1) == [
         *(("a", sha) for sha in sorted([first, second])),
         ("b", first),
     ]
-    assert await parts.failures.coarse(["x"], HERE, 9) == [("x", sha) for sha in sorted([first, second])]
-    assert len(await parts.failures.coarse(["x"], HERE, 1)) == 1
+    assert await parts.failures.coarse(["x"], HERE, 1, 9) == [("x", sha) for sha in sorted([first, second])]
+    assert len(await parts.failures.coarse(["x"], HERE, 1, 1)) == 1
 
 
 async def test_seen_within_reach(parts):

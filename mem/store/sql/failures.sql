@@ -4,6 +4,22 @@ INSERT INTO failure_signature (sig_sha, sig_coarse, algo, tool, envelope, rule, 
 VALUES (%(sig_sha)s, %(sig_coarse)s, %(algo)s, %(tool)s, %(envelope)s, %(rule)s, %(code)s, %(message)s, %(excerpt)s)
 ON CONFLICT DO NOTHING
 
+-- name: put_signature
+-- Add a signature, or correct what identifies it; its envelope and excerpt stay those of the first sighting.
+INSERT INTO failure_signature AS f (sig_sha, sig_coarse, algo, tool, envelope, rule, code, message, excerpt)
+VALUES (%(sig_sha)s, %(sig_coarse)s, %(algo)s, %(tool)s, %(envelope)s, %(rule)s, %(code)s, %(message)s, %(excerpt)s)
+ON CONFLICT (sig_sha) DO UPDATE
+SET sig_coarse = excluded.sig_coarse, algo = excluded.algo, tool = excluded.tool, rule = excluded.rule,
+    code = excluded.code, message = excluded.message
+WHERE (f.sig_coarse, f.algo, f.tool, f.rule, f.code, f.message) IS DISTINCT FROM
+      (excluded.sig_coarse, excluded.algo, excluded.tool, excluded.rule, excluded.code, excluded.message)
+
+-- name: stored
+-- What identifies signatures, and whether each points at a node.
+SELECT sig_sha, sig_coarse, algo, tool, rule, code, message,
+       EXISTS (SELECT FROM signature_link l WHERE l.sig_sha = f.sig_sha AND l.node_sha = %(sha)s) AS linked
+FROM failure_signature f WHERE sig_sha = ANY(%(sig_shas)s)
+
 -- name: link
 -- Make signatures point at a node.
 INSERT INTO signature_link (sig_sha, node_sha)
@@ -30,18 +46,27 @@ SELECT sig_sha, tool, rule FROM signature_link JOIN failure_signature USING (sig
 WHERE node_sha = %(sha)s ORDER BY sig_sha
 
 -- name: known
--- The nodes that signatures point at.
-SELECT l.sig_sha, n.sha FROM signature_link l JOIN memory_node n ON n.sha = l.node_sha
+-- The nodes that signatures point at, but for those to which signatures of the current version point.
+SELECT l.sig_sha, n.sha
+FROM failure_signature f JOIN signature_link l USING (sig_sha) JOIN memory_node n ON n.sha = l.node_sha
 WHERE l.sig_sha = ANY(%(sig_shas)s) AND n.visibility = 'global'
   AND (%(federated)s OR n.project IN (%(project)s, '*'))
+  AND (f.algo = %(algo)s OR NOT EXISTS (
+      SELECT FROM signature_link newer JOIN failure_signature g USING (sig_sha)
+      WHERE newer.node_sha = n.sha AND g.algo = %(algo)s
+  ))
 ORDER BY l.sig_sha, n.sha
 
 -- name: coarse
--- The nodes that signatures with these coarse keys point at.
+-- The nodes that signatures with these coarse keys point at, under the same condition.
 SELECT DISTINCT f.sig_coarse, n.sha
 FROM failure_signature f JOIN signature_link l USING (sig_sha) JOIN memory_node n ON n.sha = l.node_sha
 WHERE f.sig_coarse = ANY(%(sig_coarse)s) AND n.visibility = 'global'
   AND (%(federated)s OR n.project IN (%(project)s, '*'))
+  AND (f.algo = %(algo)s OR NOT EXISTS (
+      SELECT FROM signature_link newer JOIN failure_signature g USING (sig_sha)
+      WHERE newer.node_sha = n.sha AND g.algo = %(algo)s
+  ))
 ORDER BY f.sig_coarse, n.sha LIMIT %(limit)s
 
 -- name: seen

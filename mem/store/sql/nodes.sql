@@ -72,6 +72,10 @@ FROM below b JOIN memory_node n ON n.sha = b.sha
 WHERE n.level = 'L0'
 ORDER BY n.source NULLS FIRST, n.turn NULLS FIRST, n.sha
 
+-- name: lessons
+-- A page of the lessons, superseded ones included.
+SELECT sha FROM memory_node WHERE level IN ('L1', 'L2') AND sha > %(after)s ORDER BY sha LIMIT %(limit)s
+
 -- name: parents
 -- The direct parents of nodes.
 SELECT e.child_sha, n.level, n.sha, n.source, n.turn
