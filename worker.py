@@ -17,6 +17,7 @@ from temporalio.worker import Interceptor, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.append_memory import AppendMemory
+from activities.derive_signatures import DeriveSignatures
 from activities.embed_text import EmbedText
 from activities.gate_memory import GateMemory
 from activities.link_signatures import LinkSignatures
@@ -32,6 +33,7 @@ from mem.settings import Settings, told
 from mem.wiring import Ports, open_ports
 from workflows.accept import AcceptMemory
 from workflows.context import LookUpContext
+from workflows.rebuild import RebuildProjections
 
 log = structlog.get_logger()
 
@@ -41,7 +43,7 @@ PASSED_THROUGH = ("mem", "activities", "workflows", "pydantic", "pydantic_core",
 """Deterministic packages of our own and what they build on: importing them anew for each run costs 10 ms."""
 
 
-WORKFLOWS = (AcceptMemory, LookUpContext)
+WORKFLOWS = (AcceptMemory, LookUpContext, RebuildProjections)
 
 STICKY_TIMEOUT = timedelta(seconds=5)
 """So long the runs of a worker that died wait for it before another one takes them."""
@@ -63,6 +65,7 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
             symptoms.embed_symptoms,
             EmbedText(ports.memories, ports.embedder).embed_text,
             LinkSignatures(ports.memories, ports.failures).link_signatures,
+            DeriveSignatures(ports.memories, ports.failures).derive_signatures,
             settle.settle_acceptance,
             settle.settle_lookup,
             LookUpActivity(ports.look_up).look_up,

@@ -16,12 +16,15 @@ from temporalio.service import RPCError
 
 from mem.clients.temporal.calls import Call, send, target_of
 from mem.clients.temporal.connection import connect
+from mem.clients.temporal.jobs import run_to_end
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, AcceptResult, check_limits
 from mem.domain.answers import Answer
 from mem.domain.errors import Unavailable
-from mem.domain.ids import accept_workflow_id, context_workflow_id, fingerprint
+from mem.domain.ids import accept_workflow_id, context_workflow_id, fingerprint, rebuild_workflow_id
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
-from mem.doors import prepare_candidate, prepare_lookup
+from mem.domain.rebuild import RebuildInput, RebuildReport
+from mem.doors import SentLog, prepare_candidate, prepare_lookup
+from mem.parsing import current_algo
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
@@ -29,15 +32,20 @@ DEADLINE_SECONDS = 90.0
 CHECK_SECONDS = 5.0
 ACCEPT_LIFETIME = timedelta(days=15)
 LOOK_UP_LIFETIME = timedelta(days=8)
+REBUILD_LIFETIME = timedelta(days=15)
 """Execution timeouts: beyond every retry of a step, so that no run stays open for ever."""
 
 
 class Reply(NamedTuple, Generic[AnswerT]):
-    """The answer, the exact bytes in which it was stored, and what the door did to the caller's texts."""
+    """The answer, the exact bytes in which it was stored, and what the door did to the caller's texts.
+
+    `sent` is the log of a lookup as it was sent.
+    """
 
     answer: AnswerT
     body: bytes
     notes: tuple[str, ...]
+    sent: SentLog | None = None
 
 
 class MemoryClient:
@@ -137,7 +145,28 @@ class MemoryClient:
             task_queue=self._task_queue,
         )
         body = await send(self._client, call, deadline=deadline)
-        return Reply(ContextAnswer.model_validate_json(body), body, prepared.notes)
+        return Reply(ContextAnswer.model_validate_json(body), body, prepared.notes, prepared.sent)
+
+    async def rebuild(self, *, check: bool = False) -> RebuildReport:
+        """Derive the signatures of all memories from their evidence, or only compare; waits however long it takes.
+
+        A run of the same kind that is open already is waited for instead.
+
+        Raises:
+            Unavailable: Temporal or every worker is away.
+        """
+        await self.check()
+        algo = current_algo()
+        return await run_to_end(
+            self._client,
+            "RebuildProjections",
+            RebuildInput(check=check, algo=algo),
+            workflow_id=rebuild_workflow_id(algo, check=check),
+            task_queue=self._task_queue,
+            result_type=RebuildReport,
+            summary=f"{'Check' if check else 'Rebuild'} the signatures of all memories, version {algo}",
+            lifetime=REBUILD_LIFETIME,
+        )
 
 
 def _attributes(project: str, tool: str | None) -> TypedSearchAttributes:

@@ -17,11 +17,22 @@ DISTILL_ABOVE_BYTES = 64 * 1024
 MessageT = TypeVar("MessageT", bound=AcceptRequest | LookUpInput)
 
 
+class SentLog(NamedTuple):
+    """A log as it travels: `line_map[i]` is the line of the caller's log, from 1, that line i stands for.
+
+    None where it was not distilled: redaction and stripping keep the lines.
+    """
+
+    text: str
+    line_map: list[int] | None
+
+
 class Prepared(NamedTuple, Generic[MessageT]):
     """A message that may travel, and what was done to the caller's texts, in words."""
 
     message: MessageT
     notes: tuple[str, ...]
+    sent: SentLog | None = None
 
 
 class _Notes:
@@ -117,6 +128,7 @@ def prepare_lookup(request: ContextRequest) -> Prepared[LookUpInput]:
     refuse_secret_ids(request_id=request.request_id, project=request.project)
     notes = _Notes()
     fields = request.model_dump(exclude_unset=True)
+    sent: SentLog | None = None
     if request.tool is not None:
         fields["tool"] = notes.short(request.tool)[:MAX_TOOL_CHARACTERS] or None
     if request.task is not None:
@@ -126,6 +138,14 @@ def prepare_lookup(request: ContextRequest) -> Prepared[LookUpInput]:
         safe, origin = notes.log(request.signature_source, DISTILL_ABOVE_BYTES)
         fields |= {"signature_source": safe, **origin}
     return Prepared(LookUpInput.model_validate(fields), notes.told())
+        safe = notes.log(request.signature_source)
+        sent = SentLog(safe, None)
+        if len(canonical_json(safe)) > DISTILL_ABOVE_BYTES:
+            distilled = notes.distilled(safe)
+            fields |= {"original_sha": distilled.source_sha, "original_bytes": distilled.source_bytes}
+            sent = SentLog(distilled.text, distilled.line_map)
+        fields["signature_source"] = sent.text
+    return Prepared(LookUpInput.model_validate(fields), notes.told(), sent)
 
 
 def _evidence(evidence: Evidence, notes: _Notes) -> Evidence:

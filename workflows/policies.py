@@ -15,6 +15,9 @@ ALIVE_TIMEOUT = timedelta(seconds=8)
 EMBED_TIMEOUT = timedelta(minutes=5)
 """Embedding up to 1 MB of evidence on one core."""
 
+DERIVE_TIMEOUT = timedelta(minutes=5)
+"""One batch of a rebuild: it ends itself after seconds, unless one memory alone has evidence of many megabytes."""
+
 STEP_PATIENCE = timedelta(days=7)
 """How long a step is retried: an outage must not lose a candidate, and someone should have looked by then."""
 

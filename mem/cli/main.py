@@ -8,12 +8,12 @@ import sys
 import typer
 from pydantic import ValidationError
 
-from mem.cli import accept, context, journal, reference, serve, signature, skill, stack, symptoms
+from mem.cli import accept, context, journal, rebuild, reference, serve, signature, skill, stack, symptoms
 from mem.cli.demo import command as demo
 from mem.settings import told
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="A failure memory on Temporal.")
-for noun in (stack, accept, context, symptoms, signature, reference, skill, journal, serve, demo):
+for noun in (stack, accept, context, symptoms, signature, reference, skill, journal, rebuild, serve, demo):
     noun.register(app)
 
 

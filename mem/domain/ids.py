@@ -87,6 +87,11 @@ def context_workflow_id(project: str, request_id: str) -> str:
     return f"context:{project}:{request_id}"
 
 
+def rebuild_workflow_id(algo: int, *, check: bool) -> str:
+    """The id of the RebuildProjections workflow: one run at a time, which whoever asks for the same waits for."""
+    return f"{'check' if check else 'rebuild'}:signatures:{algo}"
+
+
 def derived_request_id(fields: Mapping[str, Any]) -> str:
     """A request id made from the content, for batches that bring none: the same line is the same request."""
     return "content-" + fingerprint(fields)[:32]

@@ -20,6 +20,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 
 from mem.domain.errors import RequestConflict
+from mem.domain.signatures import ALGO
 from tests.replay.scrub import scrubbed
 from tests.temporal_server import OTHER, Rig, events, eventually
 from tests.workflows.material import LESSON, candidate, candidate_fields, lookup
@@ -29,8 +30,14 @@ from worker import WORKFLOWS, workflow_runner
 HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json"))
 NAMES = {
     "accept_accepted", "accept_rejected", "accept_duplicate", "accept_durable", "accept_plain",
-    "look_up_answered", "look_up_unsettled", "look_up_conflict",
+    "look_up_answered", "look_up_unsettled", "look_up_conflict", "rebuild_done", "rebuild_checked", "rebuild_continued",
 }  # fmt: skip
+
+REBUILDS = {
+    "rebuild_done": {},
+    "rebuild_checked": {"check": True, "algo": ALGO},
+    "rebuild_continued": {"page": 1, "batches": 2},
+}
 
 
 def load(path: Path) -> WorkflowHistory:
@@ -84,6 +91,13 @@ async def test_record(rig, temporal_server):
             await _write(f"accept_{name}", rig.accept_handle(name))
         await rig.memory.look_up(lookup(rig, "answered"))
         await _write("look_up_answered", rig.context_handle("answered"))
+        for name, fields in REBUILDS.items():
+            handle = await rig.temporal.start_workflow(
+                "RebuildProjections", fields, id=f"replay:{name}", task_queue=rig.task_queue
+            )
+            await handle.result()
+            first = rig.temporal.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
+            await _write(name, first)
     ledger = Wrapped(rig.ports.look_up._ports.ledger, settle=Switch(rig.ports.ledger.settle))
     settling = Wrapped(rig.ports.ledger, settle=settle)
     async with rig.working(look_up_ledger=ledger, ledger=settling), asyncio.timeout(60):

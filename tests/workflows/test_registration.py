@@ -109,7 +109,7 @@ def test_every_workflow_is_registered(registered):
 def test_the_client_uses_the_names_and_messages_of_the_workflows(registered, calls):
     """Workflow, update, message and result of a call are those that the workflow declares."""
     by_name = {definition(cls).name: definition(cls) for cls in registered.workflows}
-    assert set(calls) == set(by_name)
+    assert set(calls) | {"RebuildProjections"} == set(by_name)
     for name, call in calls.items():
         declared = by_name[name]
         update = declared.updates[call.update]
@@ -120,10 +120,33 @@ def test_the_client_uses_the_names_and_messages_of_the_workflows(registered, cal
         assert update.validator is not None
 
 
+async def test_the_client_starts_a_rebuild_as_it_is_declared(registered, monkeypatch):
+    """Message and result of a rebuild are those that the workflow declares."""
+    started: dict[str, Any] = {}
+
+    async def run_to_end(_: object, workflow: str, message: object, **options: object) -> None:
+        started.update(options, workflow=workflow, message=message)
+
+    async def check(_: object) -> None:
+        return None
+
+    monkeypatch.setattr(mem.client, "run_to_end", run_to_end)
+    monkeypatch.setattr(MemoryClient, "check", check)
+    await MemoryClient(None, task_queue="q").rebuild(check=True)
+    (declared,) = (definition(cls) for cls in registered.workflows if definition(cls).name == started["workflow"])
+    assert declared.arg_types == [type(started["message"])]
+    assert declared.ret_type is started["result_type"]
+    assert (started["message"].check, started["task_queue"]) == (True, "q")
+
+
 def test_queries_have_their_names(registered):
     """The queries that the documentation names exist."""
     queries = {definition(cls).name: set(definition(cls).queries) for cls in registered.workflows}
-    assert queries == {"AcceptMemory": {"status"}, "LookUpContext": {"context", "trace"}}
+    assert queries == {
+        "AcceptMemory": {"status"},
+        "LookUpContext": {"context", "trace"},
+        "RebuildProjections": {"progress"},
+    }
 
 
 def test_no_workflow_fixes_its_versioning(registered):

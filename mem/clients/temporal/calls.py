@@ -88,7 +88,7 @@ async def send(client: Client, call: Call, *, deadline: float) -> bytes:
                 raise asyncio.CancelledError from error
         except RPCError as error:
             if error.status not in _PASSING:
-                raise _of_rpc(error, target_of(client)) from error
+                raise rpc_failure_of(error, target_of(client)) from error
             reason = _no_answer(client, call, error)
         except _ImpostorError as error:
             reason = error.conflict
@@ -136,7 +136,7 @@ async def _attempt(client: Client, call: Call, rpc_timeout: timedelta) -> Answer
     except WorkflowUpdateFailedError as error:
         if _ended_with_run(error.cause):
             return await _answer_of_closed_run(client, call)
-        failure = _of_failure(error.cause)
+        failure = failure_of(error.cause)
         if isinstance(failure, RequestConflict):
             await _look_for_impostor(client, call, failure)
         raise failure from error
@@ -154,7 +154,7 @@ async def _answer_of_closed_run(client: Client, call: Call) -> Answer:
     try:
         result = await handle.result()
     except WorkflowFailureError as error:
-        failure = _of_failure(error.cause)
+        failure = failure_of(error.cause)
         if isinstance(failure, RequestConflict) and _is_of_another(error.cause, call):
             raise _ImpostorError(failure) from error
         raise failure from error
@@ -176,7 +176,7 @@ async def _look_for_impostor(client: Client, call: Call, conflict: RequestConfli
         async with asyncio.timeout(IMPOSTOR_SECONDS):
             await handle.result()
     except WorkflowFailureError as error:
-        if isinstance(_of_failure(error.cause), RequestConflict) and _is_of_another(error.cause, call):
+        if isinstance(failure_of(error.cause), RequestConflict) and _is_of_another(error.cause, call):
             raise _ImpostorError(conflict) from error
     except (TimeoutError, RPCError):
         return
@@ -214,7 +214,7 @@ async def _look_at(start: WithStartWorkflowOperation[Any, Any]) -> None:
         looking.exception()
 
 
-def _of_failure(cause: BaseException | None) -> MemError:
+def failure_of(cause: BaseException | None) -> MemError:
     """The error of the domain that a run or an update failed with."""
     if isinstance(cause, ApplicationError):
         kind: Any = getattr(errors, cause.type or "", None)
@@ -225,7 +225,8 @@ def _of_failure(cause: BaseException | None) -> MemError:
     return Unavailable(f"The run ended without an answer: {message}.", "Send the same request again.")
 
 
-def _of_rpc(error: RPCError, target: str) -> MemError:
+def rpc_failure_of(error: RPCError, target: str) -> MemError:
+    """The error of the domain for a call that Temporal itself refused."""
     if error.status == RPCStatusCode.INVALID_ARGUMENT and "search attribute" in error.message.lower():
         return errors.ConfigurationError(
             f"Temporal at {target} lacks a search attribute: {error.message}.", "Run `mem migrate` once."

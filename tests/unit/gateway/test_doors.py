@@ -72,7 +72,7 @@ def test_a_clean_request_goes_as_it_came():
     assert prepared.notes == ()
     assert prepared.message.model_dump(exclude_unset=True) == asked.model_dump(exclude_unset=True)
     brought = candidate(evidence=[{"source": "s", "turn": 3, "text": FAILURE}], tool="python", visibility="global")
-    assert prepare_candidate(brought) == (brought, ())
+    assert prepare_candidate(brought)[:2] == (brought, ())
 
 
 def test_a_long_log_is_distilled_with_its_signatures():
