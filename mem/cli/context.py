@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from mem.cli.connect import connected
 from mem.cli.report import report
 from mem.domain.errors import InvalidRequest
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
+
+if TYPE_CHECKING:
+    from mem.client import Reply
 
 
 def register(app: typer.Typer) -> None:
@@ -40,18 +43,27 @@ def lookup(
         check_inputs(request)
         if request_id is None:
             say(f"request id: {made}")
-        answer = run(_look_up(request, output))
+        answer = run(_look_up(request, output, file or ""))
     if answer.tier is None:
         raise typer.Exit(1)
 
 
-async def _look_up(request: ContextRequest, output: OutputFormat) -> ContextAnswer:
+async def _look_up(request: ContextRequest, output: OutputFormat, file: str) -> ContextAnswer:
     client = await connected()
     reply = await client.look_up(request)
     for note in reply.notes:
         say(f"note: {note}")
-    show(reply.body.decode("utf-8") if output is OutputFormat.JSON else report(reply.answer))
+    show(reply.body.decode("utf-8") if output is OutputFormat.JSON else _told(request, reply, file))
     return reply.answer
+
+
+def _told(request: ContextRequest, reply: Reply[ContextAnswer], file: str) -> str:
+    """The report, and in it the lines of the log that were taken for the failure."""
+    if reply.sent is None or request.signature_source is None:
+        return report(reply.answer)
+    from mem.cli.failing_lines import report_with_lines  # noqa: PLC0415 - loads all rules
+
+    return report_with_lines(reply.answer, reply.sent, file, request.signature_source)
 
 
 def _log(path: str) -> str:

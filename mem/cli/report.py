@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping, Sequence
 
 from mem.domain.lookup import ContextAnswer, Lesson
 from mem.domain.nodes import Parent
@@ -15,8 +16,12 @@ _REGISTER = {
 }
 
 
-def report(answer: ContextAnswer) -> str:
-    """The report: tier, lessons best first with where they come from, and what was left out."""
+def report(answer: ContextAnswer, quotes: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The report: tier, lessons best first with where they come from, and what was left out.
+
+    Args:
+        quotes: lines that show a failure, by its `sig_sha`.
+    """
     lines = [_headline(answer)]
     shown = 0
     for lesson in answer.lessons:
@@ -28,11 +33,10 @@ def report(answer: ContextAnswer) -> str:
         lines += ["", "skills that fit: " + ", ".join(f"{skill.name} ({skill.score:.2f})" for skill in answer.skills)]
     if answer.signatures:
         lines.append("")
-    lines += [
-        f"failure: {signature.sig_sha[:12]} {signature.tool} {signature.rule}"
-        + (f", seen {_times(signature.seen_count)}" if signature.seen_count else "")
-        for signature in answer.signatures
-    ]
+    for signature in answer.signatures:
+        seen = f", seen {_times(signature.seen_count)}" if signature.seen_count else ""
+        lines.append(f"failure: {signature.sig_sha[:12]} {signature.tool} {signature.rule}{seen}")
+        lines += (quotes or {}).get(signature.sig_sha, [])
     lines += [f"degraded: {each.leg}: {each.reason}" for each in answer.degraded]
     if answer.budget.dropped:
         lines.append(f"left out by the budget of {answer.budget.limit} tokens: {len(answer.budget.dropped)}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import psycopg
+
 from tests.e2e.conftest import Loop
 
 LOG = """\
@@ -52,6 +54,7 @@ async def test_a_lookup_prints_one_document_or_a_report(loop: Loop, tmp_path: Pa
     assert "run the generator before compiling" in " ".join(person.out.split())
     assert "ci:77 turn 2" in person.out
     assert "\x1b" not in person.out
+    assert "\n  -:2\n  | ./cart/total.go:57:12: undefined: discountFor" in person.out
 
 
 async def test_nothing_found_is_exit_1_with_the_reason(loop: Loop) -> None:
@@ -86,6 +89,24 @@ async def test_signature_extract_prints_a_line_an_input(loop: Loop, tmp_path: Pa
     assert a["signatures"][0]["envelope"] == "github-actions"
     assert (a["signatures"][0]["line_start"], a["lines"], a["bytes"]) == (3, 4, len(LOG.encode()))
     assert c["signatures"] == []
+
+
+async def test_signatures_are_rebuilt_from_the_evidence(loop: Loop) -> None:
+    """A rebuild brings back links that are lost, and says so; a check finds them and writes nothing."""
+    await loop.mem("accept", "-", stdin=json.dumps(LESSONS[0]).encode())
+    assert (await loop.mem("rebuild", "--check")).code == 0
+    head = (await loop.mem("log", "verify")).out
+    with psycopg.connect(loop.stack.database_url) as connection:
+        lost = connection.execute("DELETE FROM mem.signature_link").rowcount
+    for _ in range(2):
+        checked = await loop.mem("rebuild", "--check", "--format", "json")
+        assert (checked.code, checked.document["new"]) == (1, lost), checked.err
+    rebuilt = await loop.mem("rebuild", "--format", "json")
+    assert (rebuilt.code, rebuilt.document["new"]) == (0, lost), rebuilt.err
+    again = await loop.mem("rebuild")
+    assert f"0 derived, 0 corrected, {lost} unchanged" in again.out
+    assert (await loop.mem("rebuild", "--check")).code == 0
+    assert (await loop.mem("log", "verify")).out == head
 
 
 async def test_the_journal_exports_and_verifies(loop: Loop, tmp_path: Path) -> None:
