@@ -53,11 +53,8 @@ class FakeFailures:
             if sha not in state.nodes:
                 raise NotFound(f"No node {sha}.", "Accept it first, or name another.")
             found = await self.compare(sha, signatures)
-            for one in entries.once(signatures):
-                first = state.signatures.get(one.sig_sha, one)
-                kept = {"envelope": first.envelope, "excerpt": first.excerpt}
-                state.signatures[one.sig_sha] = one.model_copy(update=kept)
-                state.links.add((one.sig_sha, sha))
+            state.signatures |= {one.sig_sha: one for one in signatures}
+            state.links |= {(one.sig_sha, sha) for one in signatures}
             return found
 
     async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> list[KnownHit]:

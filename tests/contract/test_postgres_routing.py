@@ -166,7 +166,8 @@ async def test_vectors_and_supersession_at_once(pool):
     assert sum(live for *_, live in await _counts(pool)) == 0
 
 
-async def test_known_signature_is_found_by_its_key(pool):
+@pytest.mark.parametrize("algo", [1, 2], ids=["current", "earlier"])
+async def test_known_signature_is_found_by_its_key(pool, algo):
     """A tier-1 hit reads the links by their primary key, however many there are."""
     await _fill(pool, 500)
     async with pool.connection() as connection:
@@ -180,11 +181,12 @@ async def test_known_signature_is_found_by_its_key(pool):
         )
         await connection.execute("ANALYZE signature_link, failure_signature, memory_node")
         cursor = await connection.execute(
-            "EXPLAIN " + sql("failures.known"), {"sig_shas": ["s1", "s2"], **EVERYWHERE._asdict()}
+            "EXPLAIN " + sql("failures.known"), {"sig_shas": ["s1", "s2"], "algo": algo, **EVERYWHERE._asdict()}
         )
         plan = "\n".join(line for (line,) in await cursor.fetchall())
     assert "signature_link_pkey" in plan
     assert "memory_node_pkey" in plan
+    assert "Seq Scan" not in plan
 
 
 async def test_lexical_search_has_its_index(pool):

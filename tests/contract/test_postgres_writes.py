@@ -36,6 +36,18 @@ async def test_an_occurrence_counts_once(pool):
     assert seen == {"a": Seen(1, "2026-07-02"), "b": Seen(1, "2026-07-02")}
 
 
+async def test_a_corrected_signature_keeps_its_first_sighting(pool):
+    """Deriving a signature anew puts right what identifies it, and leaves the excerpt that came first."""
+    parts = postgres_parts(pool)
+    sha = await parts.accept("lesson")
+    first = signature("a", coarse="wrong", envelope="travis", excerpt="first")
+    await parts.failures.link(project="p", request_id="1", sha=sha, signatures=[first])
+    await parts.failures.relink(sha, [signature("a", coarse="right", excerpt="second")])
+    async with pool.connection() as connection:
+        cursor = await connection.execute("SELECT sig_coarse, envelope, excerpt FROM failure_signature")
+        assert await cursor.fetchall() == [("right", "travis", "first")]
+
+
 async def test_a_stored_response_is_not_overwritten(pool):
     """A response gives way to another one only once it has expired."""
     clock = FakeClock(NOW)

@@ -15,7 +15,7 @@ from mem.domain.ids import rebuild_workflow_id
 from mem.domain.rebuild import DeriveStep, RebuildReport
 from mem.parsing.key import ALGOS
 from tests.algorithms import second_algorithm
-from tests.temporal_server import Rig, events, eventually, runs_of
+from tests.temporal_server import Rig, events, eventually, runs_of, scheduled
 from tests.workflows.material import LESSON, candidate, lookup
 from tests.workflows.ports import Gate, Misconfigured, Switch, Wrapped
 
@@ -76,6 +76,18 @@ async def test_a_long_rebuild_goes_on_as_a_new_run(rebuilding, monkeypatch):
         assert (report.memories, report.new, report.algo) == (3, 3 * SIGNATURES, 2)
         await eventually(lambda: _is(runs_of(rig.temporal, handle.id), 2))
         assert (await rig.memory.rebuild(check=True)).same
+
+
+@pytest.mark.parametrize(("page", "seconds", "steps"), [(100, -1.0, 3), (3, 60.0, 2), (2, 60.0, 2), (100, 60.0, 1)])
+async def test_batches_leave_nothing_out(rebuilding, monkeypatch, page, seconds, steps):
+    """Batches that end by time, by length or exactly at the last memory look at each memory once."""
+    rig = rebuilding
+    monkeypatch.setattr("activities.derive_signatures.BATCH_SECONDS", seconds)
+    monkeypatch.setitem(ALGOS, 2, second_algorithm)
+    async with rig.working(), asyncio.timeout(30):
+        handle = await start(rig, page=page)
+        report = await handle.result()
+        assert (report.memories, report.new, len(await scheduled(handle))) == (3, 3 * SIGNATURES, steps)
 
 
 async def test_a_lost_step_is_done_again(rebuilding, monkeypatch):
@@ -151,7 +163,8 @@ async def test_the_run_tells_what_it_does(rebuilding):
 async def test_without_a_worker_it_says_so(rebuilding):
     """Nothing is started that nobody would do."""
     with pytest.raises(Unavailable, match="No worker polls"):
-        await Rig(rebuilding.temporal, rebuilding.ports).memory.rebuild()
+        async with asyncio.timeout(10):
+            await Rig(rebuilding.temporal, rebuilding.ports).memory.rebuild()
 
 
 async def test_a_worker_of_another_release_leaves_it(rebuilding):

@@ -47,27 +47,31 @@ WHERE node_sha = %(sha)s ORDER BY sig_sha
 
 -- name: known
 -- The nodes that signatures point at, but for those to which signatures of the current version point.
-SELECT l.sig_sha, n.sha
-FROM failure_signature f JOIN signature_link l USING (sig_sha) JOIN memory_node n ON n.sha = l.node_sha
-WHERE l.sig_sha = ANY(%(sig_shas)s) AND n.visibility = 'global'
-  AND (%(federated)s OR n.project IN (%(project)s, '*'))
-  AND (f.algo = %(algo)s OR NOT EXISTS (
-      SELECT FROM signature_link newer JOIN failure_signature g USING (sig_sha)
-      WHERE newer.node_sha = n.sha AND g.algo = %(algo)s
-  ))
-ORDER BY l.sig_sha, n.sha
+WITH found AS MATERIALIZED (
+    SELECT f.algo, l.sig_sha, n.sha
+    FROM failure_signature f JOIN signature_link l USING (sig_sha) JOIN memory_node n ON n.sha = l.node_sha
+    WHERE l.sig_sha = ANY(%(sig_shas)s) AND n.visibility = 'global'
+      AND (%(federated)s OR n.project IN (%(project)s, '*'))
+)
+SELECT sig_sha, sha FROM found
+WHERE algo = %(algo)s OR NOT EXISTS (
+    SELECT FROM signature_link l JOIN failure_signature f USING (sig_sha) WHERE l.node_sha = sha AND f.algo = %(algo)s
+)
+ORDER BY sig_sha, sha
 
 -- name: coarse
 -- The nodes that signatures with these coarse keys point at, under the same condition.
-SELECT DISTINCT f.sig_coarse, n.sha
-FROM failure_signature f JOIN signature_link l USING (sig_sha) JOIN memory_node n ON n.sha = l.node_sha
-WHERE f.sig_coarse = ANY(%(sig_coarse)s) AND n.visibility = 'global'
-  AND (%(federated)s OR n.project IN (%(project)s, '*'))
-  AND (f.algo = %(algo)s OR NOT EXISTS (
-      SELECT FROM signature_link newer JOIN failure_signature g USING (sig_sha)
-      WHERE newer.node_sha = n.sha AND g.algo = %(algo)s
-  ))
-ORDER BY f.sig_coarse, n.sha LIMIT %(limit)s
+WITH found AS MATERIALIZED (
+    SELECT f.algo, f.sig_coarse, n.sha
+    FROM failure_signature f JOIN signature_link l USING (sig_sha) JOIN memory_node n ON n.sha = l.node_sha
+    WHERE f.sig_coarse = ANY(%(sig_coarse)s) AND n.visibility = 'global'
+      AND (%(federated)s OR n.project IN (%(project)s, '*'))
+)
+SELECT DISTINCT sig_coarse, sha FROM found
+WHERE algo = %(algo)s OR NOT EXISTS (
+    SELECT FROM signature_link l JOIN failure_signature f USING (sig_sha) WHERE l.node_sha = sha AND f.algo = %(algo)s
+)
+ORDER BY sig_coarse, sha LIMIT %(limit)s
 
 -- name: seen
 -- How often signatures were seen within a reach, and when last.
