@@ -48,8 +48,8 @@ class _Notes:
         stripped = strip_unsafe(text)
         return self._redacted(stripped.text, stripped.removed)
 
-    def log(self, text: str, limit: int) -> tuple[str, dict[str, object]]:
-        """A log without hidden characters and secrets, and what is to be said of one that was distilled.
+    def log(self, text: str, limit: int) -> tuple[str, list[int] | None, dict[str, object]]:
+        """A log without hidden characters and secrets; of one that was distilled its line map and its origin.
 
         Escape sequences stay, since they tell about its structure. What is long is distilled first, still inside the
         caller's process: all that follows looks at a few kilobytes then.
@@ -57,11 +57,11 @@ class _Notes:
         if len(text) <= limit:
             safe = self._safe(text)
             if len(canonical_json(safe)) <= limit:
-                return safe, {}
+                return safe, None, {}
         self._distilled += 1
         distilled = distill(text)
         origin = {"original_sha": distilled.source_sha, "original_bytes": distilled.source_bytes}
-        return self._safe(distilled.text), origin
+        return self._safe(distilled.text), distilled.line_map, origin
 
     def _safe(self, text: str) -> str:
         stripped = strip_bidi_and_zero_width(text)
@@ -135,19 +135,12 @@ def prepare_lookup(request: ContextRequest) -> Prepared[LookUpInput]:
         # What stands for a secret can be longer than the secret.
         fields["task"] = notes.short(request.task)[:MAX_TASK_CHARACTERS] or None
     if request.signature_source is not None:
-        safe, origin = notes.log(request.signature_source, DISTILL_ABOVE_BYTES)
+        safe, line_map, origin = notes.log(request.signature_source, DISTILL_ABOVE_BYTES)
         fields |= {"signature_source": safe, **origin}
-    return Prepared(LookUpInput.model_validate(fields), notes.told())
-        safe = notes.log(request.signature_source)
-        sent = SentLog(safe, None)
-        if len(canonical_json(safe)) > DISTILL_ABOVE_BYTES:
-            distilled = notes.distilled(safe)
-            fields |= {"original_sha": distilled.source_sha, "original_bytes": distilled.source_bytes}
-            sent = SentLog(distilled.text, distilled.line_map)
-        fields["signature_source"] = sent.text
+        sent = SentLog(safe, line_map)
     return Prepared(LookUpInput.model_validate(fields), notes.told(), sent)
 
 
 def _evidence(evidence: Evidence, notes: _Notes) -> Evidence:
-    safe, origin = notes.log(evidence.text, MAX_EVIDENCE_BYTES)
+    safe, _, origin = notes.log(evidence.text, MAX_EVIDENCE_BYTES)
     return evidence.model_copy(update={"source": notes.short(evidence.source), "text": safe, **origin})

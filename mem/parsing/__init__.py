@@ -6,7 +6,6 @@ from mem.parsing.decode import decode, looks_binary
 from mem.parsing.distill import Distilled, distill
 from mem.parsing.excerpts import failure_lines
 from mem.parsing.extract import explain_source, extract, extract_source, identifying
-from mem.parsing.extract import extract, extract_source, identifying
 from mem.parsing.key import current_algo
 from mem.parsing.lexical import identifiers
 from mem.parsing.mask import mask, mask_coarse

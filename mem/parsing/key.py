@@ -8,10 +8,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from mem.domain.canonical import canonical_sha
-from mem.domain.signatures import ALGO
-from mem.parsing.blocks import headline, unprefixed
 from mem.domain.signatures import ALGO, EarlierKey
-from mem.parsing.blocks import headline
+from mem.parsing.blocks import headline, unprefixed
 from mem.parsing.clean import cap
 from mem.parsing.mask import mask, mask_coarse, path, source
 from mem.parsing.page import Candidate, Page
@@ -78,14 +76,6 @@ class _Record:
 
 def key_of(page: Page, one: Candidate) -> Key | None:
     """The key of a candidate; None where nothing in it identifies a failure."""
-    block = redact("\n".join(cap(page.lines[line]) for line in range(one.start, one.end + 1))).text
-    lines = block.split("\n")
-    if one.rule is None:
-        record = _of_words(page, lines, one)
-    else:
-        title = "" if one.title is None else redact(cap(page.lines[one.title])).text
-        record = _of_rule(lines, title, one, one.rule)
-    message = mask("\n".join(record.message)[:_RAW_MESSAGE])[:_MESSAGE].strip()
     text = redact("\n".join(cap(page.lines[line]) for line in range(one.start, one.end + 1))).text
     title = "" if one.title is None else redact(cap(page.lines[one.title])).text
     block = Block(page, one, text.split("\n"), title)
@@ -129,15 +119,13 @@ def first_algorithm(block: Block) -> Identity | None:
     """Version 1: code, symbol, file, masked message and the nearest frames; None where they identify nothing."""
     page, one, lines, title = block
     record = _of_words(page, lines, one) if one.rule is None else _of_rule(lines, title, one, one.rule)
-    message = mask("\n".join(record.message))[:_MESSAGE].strip()
+    message = mask("\n".join(record.message)[:_RAW_MESSAGE])[:_MESSAGE].strip()
     symbol = _name(record.symbol)
     if not (symbol or record.code or _says_something(message)):
         return None
     return Identity(
         code=record.code,
         message=message or symbol or " < ".join(record.frames),
-        excerpt=block[:_EXCERPT],
-        message=message or symbol,
         strict={"symbol": symbol, "file": record.file, "message": message, "frames": record.frames},
         coarse={"message": _coarse(message, record.symbol)},
     )
@@ -211,7 +199,7 @@ def _of_rule(lines: list[str], title: str, one: Candidate, rule: Rule) -> _Recor
     file = groups.get("file", "")
     return _Record(
         code=code,
-        symbol=" > ".join([groups.get("test") or groups.get("symbol") or "", *_names(texts, one, rule)]),
+        symbol=" > ".join([groups.get("test") or groups.get("symbol") or "", *_names_below(texts, one, rule)]),
         file=path(file).rpartition("/")[2] if file else "",
         message=message,
         frames=_frames(texts, rule, 0 if main is None else main[0]),
@@ -223,7 +211,7 @@ def _flowing(texts: list[str]) -> str:
     return " ".join(word for text in texts for word in _MARGIN.sub("", text).split())
 
 
-def _names(texts: list[str], one: Candidate, rule: Rule) -> list[str]:
+def _names_below(texts: list[str], one: Candidate, rule: Rule) -> list[str]:
     """The rest of a test's name, where a tool writes it over several lines below the first."""
     result: list[str] = []
     for text in texts[one.anchor - one.start + 1 :]:

@@ -30,7 +30,7 @@ def seconds(work: Callable[[str], object], text: str, runs: int) -> float:
 
 
 def growth(work: Callable[[str], object], make: Callable[[int], str]) -> float:
-    """How many times longer ten times the input takes; of a lucky small run and an unlucky large one the best of a few."""
+    """How many times longer ten times the input takes, where neither run was disturbed."""
     small, large = make(SMALL), make(SMALL * TIMES)
     ratio = float("inf")
     for _ in range(3):
