@@ -14,15 +14,24 @@ from functools import cache
 from typing import Any, assert_never
 
 from mem.parsing.decode import without_surrogates
+from mem.parsing.envelope import name_of, status_of, verdict_of
 from mem.parsing.patterns import PatternSet
 from mem.parsing.rules import Envelopes, Marker, load
 
 LINE_LIMIT = 8192
 _HEAD, _TAIL = 4096, 4000
+_PREFIXES = 3
+"""So many prefixes may stand before each other: the CI system's, the container's, the program's own stamp."""
+_PREFIXED = "[(#_\ufeff"
+_BOUNDS = {"open", "body", "close", "exit"}
 _QUOTE_LINES = 200
 # Each alternative ends at the next ESC at the latest, so the scan is linear.
-_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00\x08\x1b]")
+_ANSI = re.compile(
+    r"\x1b\[8mha:[^\x1b\n]*\x1b\[0m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]_P^X][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
+    r"|\x1b[ -/]*[0-~]|[\x00\x07\x08\x1b]"
+)
 _RED = re.compile(r"\x1b\[(?:\d{1,2};){0,2}(?:31|91|41)(?:;\d{1,2}){0,2}m")
+_SECONDS = re.compile(r"^\d{1,5}\.\d{1,4} ")
 ELIDED = "[mem: {lines} lines left out, {full} with text]"
 _ELIDED = re.compile(r"\[mem: (\d{1,12}) lines left out, (\d{1,12}) with text\]\Z")
 
@@ -99,11 +108,6 @@ def _prefixes() -> tuple[tuple[Any, str | None], ...]:
     )
 
 
-def _status(groups: dict[str, str | None]) -> int:
-    """The exit status that a mark names; a log can hold a number of any length."""
-    return int((groups.get("status") or "0")[:9])
-
-
 def _groups(marker: Marker, line: str) -> dict[str, str | None]:
     found = marker.pattern.search(line)
     return found.groupdict() if found is not None else {}
@@ -114,16 +118,20 @@ class Cleaner:
 
     def __init__(self) -> None:
         self.out = Cleaned([])
-        self.votes: Counter[str] = Counter()
+        self.votes, self.prefixed = Counter[str](), Counter[str]()
         self.start: int | None = None
         self.body: int | None = None
         self.name = ""
-        self.awaiting = False
-        self.erred = False
+        self.opener: str | None = None
+        self.awaiting, self.erred, self.over = False, False, False
+        self.said: int | None = None
         self.raw: list[str] = []
         self.until: Any = None
+        self.timed: Any = None
+        self.cleanup: int | None = None
         self.ends: list[int] | None = None
-        self.starts = _envelopes().starts
+        self.starts, self.whole = _envelopes().starts, _envelopes().whole
+        self.lesser = {None, *_envelopes().inner}
 
     def run(self, raw: list[str]) -> Cleaned:
         """The cleaned form of `raw`."""
@@ -132,11 +140,10 @@ class Cleaner:
         for number, given in enumerate(raw):
             append(self.feed(number, given))
         self._close(len(raw), None)
-        if any(command.status for command in self.out.commands) or (self.out.red and self.erred):
-            self.out.verdict = self.out.verdict or 1
-        if self.votes:
-            best = max(self.votes.values())
-            self.out.envelope = min(name for name, count in self.votes.items() if count == best)
+        statuses = [command.status for command in self.out.commands]
+        failed = any(statuses) or bool(self.out.red and self.erred)
+        self.out.verdict = self.said if self.said is not None else verdict_of(statuses, failed=failed, over=self.over)
+        self.out.envelope = name_of(self.votes, self.prefixed, _envelopes().inner)
         return self.out
 
     def feed(self, number: int, given: str) -> str:
@@ -146,8 +153,10 @@ class Cleaner:
             line = line.rstrip("\r")
         if "\x1b" in line or "\r" in line or "\x00" in line or "\x08" in line:
             line = self._plain(number, line)
-        if line and (line[0].isdigit() or line[0] in "[(#\ufeff" or "Z " in line[:450]):
+        if line and (line[0].isdigit() or line[0] in _PREFIXED or "Z " in line[:450] or "| " in line[:80]):
             line = self._unprefixed(number, line)
+        if self.timed is not None:
+            line = self._untimed(line)
         if line and (self.until is not None or line.startswith(self.starts)):
             line = self._structure(number, line)
         return line
@@ -175,13 +184,26 @@ class Cleaner:
             self.out.elided[number] = int(elided[2])
             self.out.marks.add(number)
             return ""
-        for pattern, envelope in _prefixes():
-            found = pattern.match(line)
-            if found and found.end():
-                if envelope:
-                    self.votes[envelope] += 1
-                return line[found.end() :]
+        for _ in range(_PREFIXES):
+            for pattern, envelope in _prefixes():
+                found = pattern.match(line)
+                if found and found.end():
+                    if envelope:
+                        self.prefixed[envelope] += 1
+                    line = line[found.end() :]
+                    break
+            else:
+                break
+            if not line or not (line[0].isdigit() or line[0] in _PREFIXED):
+                break
         return line
+
+    def _untimed(self, line: str) -> str:
+        """`line` of a quoted build step, without the seconds that stand before each of its lines."""
+        if self.timed.match(line):
+            self.timed = None
+            return line
+        return _SECONDS.sub("", line)
 
     def _structure(self, number: int, line: str) -> str:
         if self.until is not None:
@@ -193,11 +215,11 @@ class Cleaner:
                 if label.red:
                     self.out.red.add(number)
                     self.erred = True
-                if line.startswith("##["):
-                    self.votes["github-actions"] += 1
                 return line[label.pattern.search(line).end() :]
             marker = envelopes.marker[which]
             if marker.kind != "quote" or self._ends_soon(number, marker):
+                if marker.kind in _BOUNDS and self.opener in self.whole and marker.envelope in self.lesser:
+                    return self._marker(number, marker, line) if self.awaiting else line
                 return self._marker(number, marker, line)
         return line
 
@@ -212,46 +234,84 @@ class Cleaner:
                 self.body = number if self.body is None else self.body
             case "close":
                 self._close(number, None)
-            case "exit":
-                self._exit(number, _groups(marker, line))
             case "quote":
                 self.until = marker.until
-            case "done":
-                self.out.verdict = _status(_groups(marker, line))
+            case "timed":
+                self.timed = marker.until
+            case "exit" | "after" | "done":
+                self._outcome(number, marker, _groups(marker, line))
             case "note":
                 pass
             case _:
                 assert_never(marker.kind)
         return ""
 
+    def _outcome(self, number: int, marker: Marker, groups: dict[str, str | None]) -> None:
+        status = status_of(groups) if "status" in groups else marker.implies
+        if marker.kind == "after":
+            self._after(number, groups.get("name") or "", marker)
+        elif marker.kind == "exit":
+            self._exit(number, status or 0)
+        elif status is None:
+            self.over = True
+        else:
+            self.said = self.out.verdict = status
+
     def _open(self, number: int, name: str, marker: Marker) -> None:
         if self.awaiting and self.start == number:
             self.name, self.awaiting = name, False
             return
         self._close(number, marker.implies)
+        if marker.implies == 0 and self.cleanup is None:
+            self._settle(0)
         self.start, self.name, self.awaiting = number, name, marker.opens_next
+        self.opener = marker.envelope
+
+    def _after(self, number: int, name: str, marker: Marker) -> None:
+        """What only cleans up begins: it has not failed the job, and what is said later is about what came before."""
+        self._open(number, name, marker)
+        if self.cleanup is None:
+            self.cleanup = len(self.out.commands)
+            if marker.implies == 0:
+                self._all_went_well()
 
     def _close(self, number: int, status: int | None) -> None:
         if self.start is not None:
-            if self.erred and not status:
+            if self.cleanup is not None:
+                status = status or 0
+            elif self.erred and not status:
                 status = 1
             self._closed(Command(self.start, number, self.name, status, self.body))
         self.start, self.body, self.name, self.awaiting, self.erred = None, None, "", False, False
+        self.opener = None
 
     def _closed(self, command: Command) -> None:
         self.out.commands.append(command)
 
-    def _exit(self, number: int, groups: dict[str, str | None]) -> None:
+    def _exit(self, number: int, status: int) -> None:
         """An exit mark speaks about the open command, else about the one that closed last."""
-        status = _status(groups)
-        if self.start is not None:
+        if self.cleanup is not None:
+            self._close(number, None)
+            self._settle(status)
+        elif self.start is not None:
             self._close(number, status)
         elif self.out.commands:
-            last = self.out.commands[-1]
-            if last.status is None:
-                self.out.commands[-1] = replace(last, status=status)
+            self._settle(status)
         else:
             self.out.commands.append(Command(0, number, "", status))
+
+    def _settle(self, status: int) -> None:
+        """The outcome of the command that marks speak of now, where it closed without one."""
+        commands = self.out.commands
+        index = (len(commands) if self.cleanup is None else self.cleanup) - 1
+        if index >= 0 and commands[index].status is None:
+            commands[index] = replace(commands[index], status=status)
+
+    def _all_went_well(self) -> None:
+        """No failure was told before the clean-up, so there was none."""
+        commands = self.out.commands
+        if not any(command.status for command in commands):
+            commands[:] = [one if one.status is not None else replace(one, status=0) for one in commands]
 
     def _quoted(self, number: int, line: str) -> str:
         """A line inside a report that quotes a command of several lines."""
@@ -259,7 +319,7 @@ class Cleaner:
         self.out.marks.add(number)
         if found:
             self.until = None
-            self._exit(number, found.groupdict())
+            self._exit(number, status_of(found.groupdict()))
         return ""
 
     def _ends_soon(self, number: int, marker: Marker) -> bool:

@@ -108,7 +108,7 @@ class Marker(_Strict):
     """A line that structures the log."""
 
     envelope: str | None = None
-    kind: Literal["open", "body", "close", "exit", "quote", "note", "done"]
+    kind: Literal["open", "body", "close", "exit", "after", "quote", "timed", "note", "done"]
     pattern: Pattern
     until: Pattern | None = None
     implies: int | None = None
@@ -128,6 +128,8 @@ class Envelopes(_Strict):
     version: int = Field(ge=1)
     starts: tuple[str, ...]
     hints: tuple[Hint, ...]
+    inner: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
     prefix: tuple[Prefix, ...]
     marker: tuple[Marker, ...]
     label: tuple[Label, ...]
@@ -146,6 +148,7 @@ class Classes(_Strict):
     version: int = Field(ge=1)
     hints: tuple[Hint, ...]
     empty_words: str = ""
+    prose_words: str = ""
     line_class: tuple[LineClass, ...]
 
 
@@ -171,6 +174,7 @@ class Ranking(_Strict):
 
     version: int = Field(ge=1)
     floor: float
+    floor_words: float
     floor_failed: float
     margin: float
     weights: dict[str, float]

@@ -108,6 +108,7 @@ class Scanner(Cleaner):
         self.here = Place(0, 0)
         self.section = Section(Place(0, 0), command=False)
         self.ended: Section | None = None
+        self.before_cleanup: Section | None = None
         self.kept: list[Hit] = []
         self.failed: list[Section] = []
         self.open_ended: Section | None = None
@@ -186,7 +187,7 @@ class Scanner(Cleaner):
         if not again:
             self._settle_ended()
             if not self.section.command:
-                self._settle(self.section, number)
+                self._judge(self.section, number)
             self.section = Section(self.here, command=True)
             self.commands += 1
 
@@ -197,18 +198,37 @@ class Scanner(Cleaner):
         self.ended, self.section = self.section, Section(self.here, command=False)
         self.ended.end, self.ended.status = self.here, command.status
 
-    def _exit(self, number: int, groups: dict[str, str | None]) -> None:
-        was_open = self.start is not None
-        super()._exit(number, groups)
-        if was_open:
-            return
-        status = self.out.commands[-1].status
-        if self.ended is None and not self.section.command:
+    def _exit(self, number: int, status: int) -> None:
+        first = self.start is None and not self.out.commands
+        super()._exit(number, status)
+        if first and self.ended is None and not self.section.command:
             self.section.command, self.commands = True, self.commands + 1
             self.ended, self.section = self.section, Section(self.here, command=False)
             self.ended.end, self.ended.status = self.here, status
-        elif self.ended is not None:
-            self.ended.status = status
+
+    def _after(self, number: int, name: str, marker: Marker) -> None:
+        before = self.section if self.start is not None else self.ended
+        first = self.cleanup is None
+        super()._after(number, name, marker)
+        if first:
+            self.before_cleanup = before
+
+    def _settle_status(self, section: Section, status: int) -> None:
+        section.status = status
+        if status and section is not self.ended:  # its lines were judged before its outcome was known
+            section.content_end = self._content_end(section)
+            self.failed.append(section)
+            for hit in self.kept:
+                if hit.section is section:
+                    hit.score += self.weights["in_first_failing"]
+
+    def _settle(self, status: int) -> None:
+        section = self.ended if self.cleanup is None else self.before_cleanup
+        if section is not None and section.status is None:
+            self._settle_status(section, status)
+
+    def _all_went_well(self) -> None:
+        """The small text is asked again; here it would change nothing that is kept."""
 
     def _marker(self, number: int, marker: Marker, line: str) -> str:
         if marker.kind == "done":
@@ -236,10 +256,10 @@ class Scanner(Cleaner):
 
     def _settle_ended(self) -> None:
         if self.ended is not None:
-            self._settle(self.ended, self.here.line)
+            self._judge(self.ended, self.here.line)
             self.ended = None
 
-    def _settle(self, section: Section, end: int) -> None:
+    def _judge(self, section: Section, end: int) -> None:
         section.end = section.end or self.here
         hits = _sampled(section.hits)
         section.hits = []
@@ -309,7 +329,7 @@ class Scanner(Cleaner):
         self.here = Place(lines, len(self.data) + 1)  # behind the last line, whether or not a line feed ends it
         self._close(lines, None)
         self._settle_ended()
-        self._settle(self.section, lines)
+        self._judge(self.section, lines)
         if not self.failed and self.open_ended is not None and self.out.verdict != 0:
             self.failed.append(self.open_ended)
             self.open_ended.content_end = self._content_end(self.open_ended)

@@ -105,3 +105,31 @@ def test_left_out_lines_still_count() -> None:
     cleaned = clean("a\n[mem: 12 lines left out, 9 with text]\nb")
     assert cleaned.lines == ["a", "", "b"]
     assert cleaned.elided == {1: 9}
+
+
+def test_what_cleans_up_has_not_failed_the_job() -> None:
+    """Marks that come after a clean-up began speak of the command before it."""
+    log = (
+        "[Pipeline] sh\n+ make\nx\n[Pipeline] }\n[Pipeline] stage\n[Pipeline] { (Declarative: Post Actions)\n"
+        "[Pipeline] sh\n+ tidy\ny\n[Pipeline] }\nERROR: script returned exit code 2\nFinished: FAILURE"
+    )
+    assert [one.status for one in clean(log).commands if one.name == "sh"] == [2, 0]
+
+
+def test_what_the_system_says_of_the_job_counts_more_than_one_command() -> None:
+    """A step that was allowed to fail does not fail the job."""
+    log = "[Pipeline] sh\nx\nERROR: script returned exit code 2\n[Pipeline] sh\ny\nFinished: SUCCESS"
+    assert clean(log).verdict == 0
+    assert clean(log.replace("SUCCESS", "UNSTABLE")).verdict == 1
+
+
+def test_seconds_go_only_where_a_build_step_is_quoted() -> None:
+    """A number at the head of a line is noise in a quoted step and content elsewhere."""
+    log = "3.10 is too old\n------\n > [2/3] RUN make:\n0.412 error: x\n12.5 error: y\n------\n3.10 is too old"
+    assert clean(log).lines == ["3.10 is too old", "------", "", "error: x", "error: y", "------", "3.10 is too old"]
+
+
+def test_several_prefixes_go_together() -> None:
+    """A container's prefix, the collector's stamp and the program's own stamp stand before one line."""
+    line = "[pod/app-7d9c8b5f6-x2x4z/app] 2026-02-03T04:05:06.123456789Z 2026-02-03 04:05:06,120 error: x"
+    assert clean(line).lines == ["error: x"]

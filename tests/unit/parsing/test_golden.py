@@ -10,7 +10,7 @@ import pytest
 
 from mem.domain.signatures import Signature
 from mem.parsing import extract
-from tests.unit.parsing.renderings import RENDERINGS
+from tests.unit.parsing.renderings import ENVELOPES, RENDERINGS
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "golden_logs"
 BLESSED = ("tool", "code", "message", "lines")
@@ -98,6 +98,15 @@ def test_other_renderings_keep_the_key(golden: Golden) -> None:
         if not shown or shown[0].sig_sha != first.sig_sha:
             moved[name] = [(one.rule, one.message, one.line_start) for one in shown[:2]]
     assert moved == {}, f"the key is that of {first.rule}: {first.message}"
+
+
+@pytest.mark.parametrize("golden", FAILING, ids=named)
+def test_the_envelope_is_named(golden: Golden) -> None:
+    """Whatever failed inside, the system that ran it is known by its own marks."""
+    plain = first_of(golden.log).envelope
+    for rendering, (show, name) in ENVELOPES.items():
+        shown = extract(show(golden.log))
+        assert not shown or shown[0].envelope == (name or plain), rendering
 
 
 @pytest.mark.parametrize("golden", FAILING, ids=named)
