@@ -9,6 +9,7 @@ from mem.domain.signatures import ExplainedCandidate, Explanation, Extraction, F
 from mem.parsing.blocks import candidates
 from mem.parsing.decode import as_utf8
 from mem.parsing.distill import MAX_BYTES, Distilled, distill, distill_bytes
+from mem.parsing.evidence import told
 from mem.parsing.key import FALLBACK_RULE, Key, key_of
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Ranker, Scored, ranking
@@ -87,7 +88,7 @@ def ranked(page: Page, limit: int) -> list[tuple[Scored, Key]]:
     """The best candidates that do not overlap and are not the same failure twice."""
     result: list[tuple[Scored, Key]] = []
     for one, key, fate in judged(page, limit):
-        if fate in ("below the floor", "over the limit"):
+        if fate == "over the limit":
             break  # the candidates come in order, so all that follow are too
         if key is not None:
             result.append((one, key))
@@ -97,12 +98,17 @@ def ranked(page: Page, limit: int) -> list[tuple[Scored, Key]]:
 def judged(page: Page, limit: int) -> Iterator[tuple[Scored, Key | None, Fate]]:
     """Every candidate, best first, with what becomes of it; a key where it becomes a signature."""
     data = ranking()
-    floor = data.floor_failed if page.cleaned.verdict else data.floor
+    best_first = scored(page)
+    failed = page.cleaned.verdict or any("outer" in one.features for one in best_first)
+    floor, words = (data.floor_failed, data.floor_failed) if failed else (data.floor, data.floor_words)
+    if told(page):
+        words = min(words, data.floor)
     taken: set[int] = set()
     seen: set[str] = set()
-    for one in scored(page):
+    for one in best_first:
+        enough = floor if one.candidate.rule is not None else max(floor, words)
         span = range(one.candidate.start, one.candidate.end + 1)
-        if page.cleaned.verdict == 0 or one.score < floor:
+        if page.cleaned.verdict == 0 or one.score < enough:
             yield one, None, "below the floor"
         elif len(seen) >= min(limit, KEPT):
             yield one, None, "over the limit"

@@ -107,9 +107,21 @@ def _under_heading(page: Page, line: int) -> int:
     return end
 
 
+def _parent(page: Page, line: int, above: int) -> int:
+    """The line that an indented one hangs on; `line` itself where it is not indented or nothing is near."""
+    deep = indent_of(page.lines[line])
+    for number in range(line - 1, max(line - _STRUCTURE_LINES, above), -1) if deep else ():
+        text = page.lines[number]
+        if not text.strip() or number in page.cleaned.marks:
+            break
+        if indent_of(text) < deep:
+            return number
+    return line
+
+
 def tails(page: Page, claimed: set[int]) -> list[Candidate]:
     """The last lines of a failing command that are no junk: often all there is to see."""
-    junk = page.bit("summary", "wrapper", "ruler", "zero", "vague", "heading")
+    junk = page.bit("summary", "wrapper", "ruler", "zero", "vague", "heading", "usage")
     found = []
     for command in suspects(page):
         line = command.end - 1
@@ -126,6 +138,7 @@ def tails(page: Page, claimed: set[int]) -> list[Candidate]:
                 if not page.lines[above].strip() or page.bits[above] & junk:
                     break
                 start = above
+            start = _parent(page, start, command.output)
             if claimed.isdisjoint(range(start, line + 1)):
                 found.append(Candidate(start, line, start, "tail"))
             line = start - 1

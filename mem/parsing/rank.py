@@ -7,6 +7,7 @@ from functools import cache
 from itertools import accumulate
 from math import log2
 
+from mem.parsing.evidence import LAST_LINES, is_prose
 from mem.parsing.page import Candidate, Page, suspects, template_of
 from mem.parsing.rules import Ranking, load
 
@@ -55,6 +56,7 @@ class Ranker:
             weights[line] = count
         self.full = [0, *accumulate(weights)]
         self.templates = self._templates_of_passed()
+        self.ended: dict[tuple[int, int], int] = {}
 
     def _templates_of_passed(self) -> dict[str, int]:
         """The shapes of strong lines in commands that passed: noise there is noise elsewhere."""
@@ -98,10 +100,11 @@ class Ranker:
         commands = self.page.cleaned.commands
         if not commands:
             left = self._left(one.end + 1, len(self.page.lines))
-            return {"distance": log2(1 + left), "nothing_left": float(left == 0)}
+            features = {"distance": log2(1 + left), "nothing_left": float(left == 0)}
+            return features | self._outcome(one, 0, len(self.page.lines))
         index = self.page.cleaned.command_at(one.anchor)
         if index < 0:
-            return {"before_commands": 1.0}
+            return {} if one.anchor in self.page.cleaned.red else {"before_commands": 1.0}
         command = commands[index]
         inside = one.anchor < command.end
         end = command.end if inside else len(self.page.lines)
@@ -113,13 +116,53 @@ class Ranker:
             features |= {
                 name: 1.0,
                 "distance_failing": log2(1 + left),
-                "nothing_left_failing": float(left == 0),
             }
         elif inside and command.status == 0:
             features["in_passed"] = 1.0
+        if inside and not command.status:
+            features |= self._outcome(one, command.start, command.end)
         if self.first is not None and not failing and command.start > self.first:
             features["after_failure"] = 1.0
         return features
+
+    def _outcome(self, one: Candidate, start: int, end: int) -> dict[str, float]:
+        """Whether the run that holds the block ended by saying that all went well, below the block."""
+        if (start, end) not in self.ended:
+            self.ended[start, end] = self._last_success(start, end)
+        return {"ended_well": 1.0} if self.ended[start, end] > one.end else {}
+
+    def _last_success(self, start: int, end: int) -> int:
+        """The line near the end with which a run says that all went well; -1 where something speaks against it."""
+        bits, lines = self.page.bits, self.page.lines
+        success, counted = self.page.bit("success"), self.page.bit("bad_count")
+        against = self.page.bit("strong", "wrapper", "testcase", "shell_error")
+        soft = self.page.bit("zero", "passed", "warning", "negation", "identifier", "quotes")
+        looked = 0
+        for line in range(end - 1, start - 1, -1):
+            if not lines[line].strip():
+                continue
+            if bits[line] & success:
+                above = range(max(start, line - 2 * LAST_LINES), line)
+                return -1 if any(bits[number] & counted for number in above) else line
+            looked += 1
+            if looked > LAST_LINES or (bits[line] & against and not bits[line] & soft):
+                break
+        return -1
+
+    def _recovered(self, one: Candidate) -> bool:
+        """Whether one of the next lines says that the failure was dealt with."""
+        bits, recovery = self.page.bits, self.page.names["recovery"]
+        if bits[one.end] & recovery or bits[one.anchor] & recovery:
+            return one.rule is None
+        looked = 0
+        for line in range(one.end + 1, min(one.end + 2 * CONTEXT, len(bits))):
+            if line in self.page.cleaned.marks or looked == CONTEXT - 1:
+                break
+            if self.page.lines[line].strip():
+                looked += 1
+                if bits[line] & recovery:
+                    return True
+        return False
 
     def _words(self, one: Candidate) -> dict[str, float]:
         """What the block's telling line says: the anchor, with its neighbours in the block."""
@@ -133,6 +176,8 @@ class Ranker:
         blemish = self.page.bit("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
         if bits & names["strong"] and not bits & blemish:
             features["unblemished"] = 1.0
+            if self.page.cleaned.verdict is None and bits & names["reported"] and not bits & names["low_level"]:
+                features["reported"] = 1.0
         if bits & names["fileline"]:
             features["fileline"] = 1.0
             if bits & (names["lead"] | names["strong"]) and not bits & names["warning"]:
@@ -150,6 +195,13 @@ class Ranker:
         first = bits[one.anchor]
         size = len(span)
         features: dict[str, float] = {}
+        for name in ("outer", "quotes", "probe", "tick", "request"):
+            if first & names[name]:
+                features[name] = 1.0
+        if one.rule is None and first & names["low_level"]:
+            features["low_level"] = 1.0
+        if one.rule is None and self.page.cleaned.verdict is None and is_prose(self.page.lines[one.anchor]):
+            features["prose"] = 1.0
         full = [line for line in span if self.page.lines[line].strip()]
         if one.rule is None and all(bits[line] & self.junk for line in full):
             features["all_junk"] = 1.0
@@ -200,6 +252,8 @@ class Ranker:
                 elif bits[line] & names["summary"]:
                     features["summary_below"] = 1.0
                 break
+        if self._recovered(one):
+            features["recovered_below"] = 1.0
         red = self.page.cleaned.red
         if one.anchor in red:
             features["red"] = 1.0

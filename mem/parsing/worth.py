@@ -20,9 +20,11 @@ _COUNTED = (
     "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase", "traceback", "shell_error",
     "fileline",
 )  # fmt: skip
+_NO_EVENT = ("outer", "quotes", "probe", "tick", "request")
 _AGAINST = (
     ("zero", "zero"), ("wrapper_first", "wrapper"), ("summary_first", "summary"), ("passed_first", "passed"),
     ("vague", "vague"), ("negation", "negation"), ("usage", "usage"), ("warning", "warning"),
+    ("low_level", "low_level"),
 )  # fmt: skip
 
 
@@ -61,6 +63,7 @@ def _score(bits: int, rules: tuple[Rule, ...]) -> float:
         ("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
     ):
         total += weights.get("unblemished", 0.0)
+    total += sum(weights.get(name, 0.0) for name, mask in _masks(_NO_EVENT) if bits & mask)
     if rules:
         return total + weights.get("rule", 0.0) + rules[0].weight
     for feature, name in _AGAINST:
