@@ -6,6 +6,8 @@ from mem.parsing.page import Candidate, Page, indent_of, sampled, suspects
 
 GENERIC_LINES = 4
 _STRUCTURE_LINES = 30
+_DIAGNOSTIC_LINES = 600
+_AS_ERROR_LINES = 30
 
 
 def by_words(page: Page, claimed: set[int]) -> list[Candidate]:
@@ -22,6 +24,7 @@ def by_words(page: Page, claimed: set[int]) -> list[Candidate]:
             bits = page.bits[line]
             if bits & worth and (not bits & junk or bits & strong):
                 begins.append(line)
+    begins = sorted({*begins, *_made_errors(page, begins, claimed)})
     found = []
     for line in sampled(page, begins):
         if page.bits[line] & page.names["heading"]:
@@ -37,6 +40,41 @@ def by_words(page: Page, claimed: set[int]) -> list[Candidate]:
             found.append(Candidate(line, line, line, "line"))
             if end > line:
                 found.append(Candidate(line, end, line, "paragraph"))
+    return found
+
+
+def _made_errors(page: Page, begins: list[int], claimed: set[int]) -> list[int]:
+    """The warnings that a line below says were taken for errors: the nearest above each such line."""
+    werror, warning = page.names["werror"], page.bit("warning")
+    found = []
+    for line in begins:
+        if not page.bits[line] & werror or page.bits[line] & warning:
+            continue
+        for above in range(line - 1, max(line - _AS_ERROR_LINES, -1), -1):
+            if above in page.cleaned.marks or above in claimed:
+                break
+            if page.bits[above] & warning and page.bits[above] & page.names["fileline"]:
+                found.append(above)
+                break
+    return found
+
+
+def diagnostics(page: Page, claimed: set[int]) -> list[Candidate]:
+    """Runs of lines that name a place and say something of it, near the ends of what failed."""
+    wanted = page.names["diagnostic"]
+    unwanted = page.bit("warning", "passed", "frame", "quotes", "install", "low_level", "request")
+    spans = [(one.output + 1, one.end) for one in suspects(page)] or [(0, len(page.lines))]
+    found: list[Candidate] = []
+    for first, end in spans:
+        start: int | None = None
+        for line in range(max(first, end - _DIAGNOSTIC_LINES), end + 1):
+            bits = page.bits[line] if line < end and line not in claimed else 0
+            told = bool(bits & wanted) and not bits & unwanted
+            if start is not None and (not told or line - start >= GENERIC_LINES):
+                found.append(Candidate(start, line - 1, start, "diagnostic"))
+                start = None
+            if told and start is None:
+                start = line
     return found
 
 
