@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from mem.parsing.fallback import by_words, diagnostics, tails
+from mem.parsing.fallback import by_words, placed, tails
 from mem.parsing.page import Candidate, Page, indent_of, sampled
 from mem.parsing.rules import Rule, compile_pattern, tool_rules
 
@@ -20,7 +20,7 @@ def candidates(page: Page) -> list[Candidate]:
     """All candidates, in the order of the lines."""
     found, claimed = _by_rules(page)
     found += by_words(page, claimed)
-    found += diagnostics(page, claimed)
+    found += placed(page, claimed)
     found += tails(page, claimed)
     unique = {(one.start, one.end, one.rule.id if one.rule else ""): one for one in reversed(found)}
     return [unique[key] for key in sorted(unique)]

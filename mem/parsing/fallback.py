@@ -6,7 +6,7 @@ from mem.parsing.page import Candidate, Page, indent_of, sampled, suspects
 
 GENERIC_LINES = 4
 _STRUCTURE_LINES = 30
-_DIAGNOSTIC_LINES = 600
+_PLACED_LINES = 600
 _AS_ERROR_LINES = 30
 
 
@@ -59,19 +59,19 @@ def _made_errors(page: Page, begins: list[int], claimed: set[int]) -> list[int]:
     return found
 
 
-def diagnostics(page: Page, claimed: set[int]) -> list[Candidate]:
+def placed(page: Page, claimed: set[int]) -> list[Candidate]:
     """Runs of lines that name a place and say something of it, near the ends of what failed."""
-    wanted = page.names["diagnostic"]
+    wanted = page.names["placed"]
     unwanted = page.bit("warning", "passed", "frame", "quotes", "install", "low_level", "request")
     spans = [(one.output + 1, one.end) for one in suspects(page)] or [(0, len(page.lines))]
     found: list[Candidate] = []
     for first, end in spans:
         start: int | None = None
-        for line in range(max(first, end - _DIAGNOSTIC_LINES), end + 1):
+        for line in range(max(first, end - _PLACED_LINES), end + 1):
             bits = page.bits[line] if line < end and line not in claimed else 0
             told = bool(bits & wanted) and not bits & unwanted
             if start is not None and (not told or line - start >= GENERIC_LINES):
-                found.append(Candidate(start, line - 1, start, "diagnostic"))
+                found.append(Candidate(start, line - 1, start, "placed"))
                 start = None
             if told and start is None:
                 start = line
