@@ -269,7 +269,7 @@ HEAD is now at 1a2b3c4 Fix crash: fatal error when the total is missing
 """,
     "lint": """All checks passed!
 Success: no issues found in 14 source files
-would reformat nothing, 31 files left unchanged
+31 files would be left unchanged.
 Your code has been rated at 10.00/10 (previous run: 9.81/10, +0.19)
 """,
     "make": """make[1]: Entering directory '/src/errors'
