@@ -141,11 +141,11 @@ class Ranker:
         for line in range(end - 1, start - 1, -1):
             if not lines[line].strip():
                 continue
-            if bits[line] & success:
+            if bits[line] & success and not bits[line] & counted:
                 above = range(max(start, line - 2 * LAST_LINES), line)
                 return -1 if any(bits[number] & counted for number in above) else line
             looked += 1
-            if looked > LAST_LINES or (bits[line] & against and not bits[line] & soft):
+            if bits[line] & counted or looked > LAST_LINES or (bits[line] & against and not bits[line] & soft):
                 break
         return -1
 
