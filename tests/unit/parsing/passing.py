@@ -286,6 +286,17 @@ shop/exceptions.py          12      0   100%
 ------------------------------------------------------
 TOTAL                       53      3    94%
 """,
+    "names-of-examples-that-pass": """ErrorPage
+  shows an error
+  raises ArgumentError
+Finished in 0.041 seconds (files took 0.9 seconds to load)
+2 examples, 0 failures
+""",
+    "an-app-called-errors-is-migrated": """Operations to perform:
+  Apply all migrations: admin, errors
+Running migrations:
+  No migrations to apply.
+""",
 }
 
 PROSE = {
