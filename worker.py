@@ -28,8 +28,9 @@ from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
 from mem.domain.errors import MemError
+from mem.domain.faults import told
 from mem.ports import Ledger
-from mem.settings import Settings, told
+from mem.settings import Settings
 from mem.wiring import Ports, open_ports
 from workflows.accept import AcceptMemory
 from workflows.context import LookUpContext

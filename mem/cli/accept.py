@@ -13,8 +13,8 @@ from mem.cli.connect import connected
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.canonical import strict_json
 from mem.domain.errors import InvalidRequest, MemError
+from mem.domain.faults import told
 from mem.domain.ids import derived_request_id
-from mem.settings import told
 
 if TYPE_CHECKING:
     from mem.client import MemoryClient

@@ -16,7 +16,7 @@ import typer
 from pydantic import ValidationError
 
 from mem.domain.errors import InvalidRequest, MemError
-from mem.settings import told
+from mem.domain.faults import told
 
 T = TypeVar("T")
 

@@ -4,24 +4,49 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 
 import typer
 from pydantic import ValidationError
 
-from mem.cli import accept, context, journal, rebuild, reference, serve, signature, skill, stack, symptoms
-from mem.cli.demo import command as demo
-from mem.settings import told
+from mem.domain.faults import told
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="A failure memory on Temporal.")
-for noun in (stack, accept, context, symptoms, signature, reference, skill, journal, rebuild, serve, demo):
-    noun.register(app)
+_MODULES = {
+    "up": "stack",
+    "down": "stack",
+    "status": "stack",
+    "accept": "accept",
+    "lookup": "context",
+    "symptoms": "symptoms",
+    "signature": "signature",
+    "reference": "reference",
+    "skill": "skill",
+    "log": "journal",
+    "rebuild": "rebuild",
+    "worker": "serve",
+    "serve": "serve",
+    "migrate": "serve",
+    "demo": "demo.command",
+}
+"""The module of each command; only what a call needs is loaded, which is most of the time that a short one takes."""
+
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """The command line with the command that `arguments` begin with, or else with all."""
+    app = typer.Typer(no_args_is_help=True, add_completion=False, help="A failure memory on Temporal.")
+    app.callback()(lambda: None)  # keeps a command's name where it is the only one
+    wanted = _MODULES.get(arguments[0]) if arguments else None
+    for module in [wanted] if wanted else dict.fromkeys(_MODULES.values()):
+        import_module(f"mem.cli.{module}").register(app)
+    return app
 
 
 def main() -> None:
     """Run a command."""
     code = 0
     try:
-        app()
+        app_for(sys.argv[1:])()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
     except ValidationError as error:

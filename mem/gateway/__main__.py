@@ -13,8 +13,9 @@ from pydantic import ValidationError
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
 from mem.domain.errors import ConfigurationError, MemError
+from mem.domain.faults import told
 from mem.gateway.app import create_app
-from mem.settings import Settings, told
+from mem.settings import Settings
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8642

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from mem.domain.errors import InvalidRequest, MemError, NotFound, RequestConflict, TooLarge, Unavailable
-from mem.settings import told
+from mem.domain.faults import told
 
 REQUEST_ID_HEADER = "Mem-Request-Id"
 RETRY_AFTER_SECONDS = "5"

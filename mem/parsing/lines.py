@@ -7,6 +7,7 @@ the others are found where somebody asks for them, which is near a candidate.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
 from itertools import accumulate
@@ -28,9 +29,9 @@ class Classifier:
         self.names = {entry.name: 1 << number for number, entry in enumerate(classes.line_class)}
         self._bits = [self.names[entry.name] for entry in classes.line_class for _ in entry.any]
         self._classes = PatternSet(item for entry in classes.line_class for item in entry.any)
-        self._anchors = PatternSet(rule.anchor for rule in rules)
         self.hints = set(classes.hints) | {hint for rule in rules for hint in rule.hints}
         self._hints = _finder(self.hints)
+        self._anchors = _Anchors(rules)
 
     def hinted(self, lines: list[str]) -> list[int]:
         """The lines in which some hint stands, in order."""
@@ -55,7 +56,39 @@ class Classifier:
 
     def rules_of(self, line: str) -> tuple[int, ...]:
         """The numbers of the rules whose anchor stands in `line`, in their order."""
-        return tuple(self._anchors.match(_cut(line)))
+        return self._anchors.of(_cut(line))
+
+
+class _Anchors:
+    """The anchors of all rules, those apart that no hint in a line calls for.
+
+    One automaton of all of them would have more states than fit in its memory, and be built anew over and over.
+    """
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self._rules = rules
+        by_hint: dict[str, list[int]] = defaultdict(list)
+        for number, rule in enumerate(rules):
+            for hint in sorted(set(rule.hints)):
+                by_hint[hint].append(number)
+        self._hints = _finder(by_hint)
+        self._called = [tuple(by_hint[hint]) for hint in sorted(by_hint)]
+        self._sets: dict[tuple[int, ...], PatternSet] = {}
+
+    def of(self, line: str) -> tuple[int, ...]:
+        """The numbers of the rules whose anchor stands in `line`, in their order."""
+        raw = b"\n" + line.encode().lower()
+        called = {self._called[hint] for hint, _, _ in self._hints.find_matches_as_indexes(raw, overlapping=True)}
+        found: set[int] = set()
+        for numbers in called:
+            found.update(numbers[index] for index in self._set_of(numbers).match(line))
+        return tuple(sorted(found))
+
+    def _set_of(self, numbers: tuple[int, ...]) -> PatternSet:
+        patterns = self._sets.get(numbers)
+        if patterns is None:
+            patterns = self._sets[numbers] = PatternSet(self._rules[number].anchor for number in numbers)
+        return patterns
 
 
 def _cut(line: str) -> str:

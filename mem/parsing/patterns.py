@@ -8,7 +8,7 @@ from typing import Any
 
 import re2
 
-_MEMORY = 128 << 20
+_MEMORY = 64 << 20
 _COUNTED = re.compile(r"\{([01]),(\d{2,4})\}")
 
 

@@ -115,7 +115,8 @@ class Scanner(Cleaner):
         self.commands = 0
         self.done: Place | None = None
         self.echoes: dict[str, Place] = {}
-        self.known: dict[str, Worth | None] = {}
+        self.seen: dict[bytes, tuple[Worth | None, bool]] = {}
+        self.structured = False
         self.looked_to = 0
         self.quote_ends: list[int] = []
         self.weights = ranking().weights
@@ -153,31 +154,38 @@ class Scanner(Cleaner):
         return line + 1 if line >= start else stop
 
     def _look(self, number: int, first: int, end: int) -> None:
+        """Take in a line with a hint; one seen before that says nothing about commands is not read anew."""
         self.here = Place(number, first)
-        self.out.red.clear()
-        line = self.feed(number, text_at(self.data, first, end))
-        if self.marks.newest == number:
-            (self.section if self.section.command or self.ended is None else self.ended).marked(self.here)
-        if not line or self.until is not None:
-            return
-        worth = self._worth(line)
+        raw = self.data[first:end] if end - first <= _CACHED_LENGTH else b""
+        known = self.seen.get(raw) if self.until is None and self.timed is None else None
+        if known is None:
+            known = self._read(number, first, end)
+            if raw and not self.structured:
+                if len(self.seen) > _CACHED:
+                    self.seen.clear()
+                self.seen[raw] = known
+        worth, red = known
         if worth is None:
             return
-        red = number in self.out.red
         score = worth.score + ((self.weights["red"] + self.weights["red_share"]) if red else 0.0)
         self.section.hits.append(Hit(self.here, score, worth, self.section))
         if len(self.section.hits) > _SECTION_HITS:
             self.section.hits = _sampled(self.section.hits)
 
-    def _worth(self, line: str) -> Worth | None:
-        if len(line) > _CACHED_LENGTH:
-            return worth_of(line)
-        if line in self.known:
-            return self.known[line]
-        if len(self.known) > _CACHED:
-            self.known.clear()
-        worth = self.known[line] = worth_of(line)
-        return worth
+    def _read(self, number: int, first: int, end: int) -> tuple[Worth | None, bool]:
+        """What a line is worth, and whether it is red."""
+        self.out.red.clear()
+        self.structured = self.until is not None or self.timed is not None
+        line = self.feed(number, text_at(self.data, first, end))
+        if self.marks.newest == number:
+            (self.section if self.section.command or self.ended is None else self.ended).marked(self.here)
+        if not line or self.until is not None:
+            return None, False
+        return worth_of(line), number in self.out.red
+
+    def _structure(self, number: int, line: str) -> str:
+        self.structured = True
+        return super()._structure(number, line)
 
     # What the envelope says, as it is read.
 
@@ -261,8 +269,7 @@ class Scanner(Cleaner):
 
     def _judge(self, section: Section, end: int) -> None:
         section.end = section.end or self.here
-        hits = _sampled(section.hits)
-        section.hits = []
+        hits, section.hits = _sampled(section.hits), []
         section.content_end = section.end.line if section.command else end
         if section.command and section.status:
             section.content_end = self._content_end(section)
@@ -363,6 +370,8 @@ def _best(hit: Hit) -> tuple[float, int]:
 
 def _sampled(hits: list[Hit]) -> list[Hit]:
     """Of like lines only the first and the last few, and no more than a section can need."""
+    if len(hits) <= _PER_SHAPE:
+        return hits
     by_shape: dict[str, list[Hit]] = defaultdict(list)
     for hit in hits:
         by_shape[hit.worth.shape].append(hit)

@@ -51,7 +51,7 @@ def worth_of(line: str) -> Worth | None:
 
 
 def _holds(rule: Rule, line: str) -> bool:
-    return rule.anchor.search(line) is not None and (rule.unless is None or rule.unless.search(line) is None)
+    return rule.unless is None or rule.unless.search(line) is None
 
 
 def _score(bits: int, rules: tuple[Rule, ...]) -> float:

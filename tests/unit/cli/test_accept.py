@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from mem.cli.main import app
+from mem.cli.main import app_for
 from mem.client import Reply
 from mem.domain.accepting import AcceptAnswer, AcceptRequest, PublicVerdict
 from mem.domain.errors import RequestConflict, Unavailable
+
+app = app_for(())
 
 CANDIDATE = {"project": "p", "level": "L1", "text": "Pin react.", "evidence": [{"source": "ci", "text": "it failed"}]}
 run = CliRunner().invoke

@@ -7,11 +7,13 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from mem.cli.main import app
+from mem.cli.main import app_for
 from mem.client import Reply
 from mem.domain.lookup import Budget, ContextAnswer, ContextRequest, SeenSignature
 from mem.doors import prepare_lookup
 from mem.parsing import extract, identifying
+
+app = app_for(())
 
 run = CliRunner().invoke
 SECRET = "gh" + "p_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAabcd"

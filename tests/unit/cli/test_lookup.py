@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from mem.cli.main import app
+from mem.cli.main import app_for
 from mem.cli.report import report
 from mem.client import Reply
 from mem.domain.errors import Unavailable
@@ -22,6 +22,8 @@ from mem.domain.lookup import (
     SkillHit,
 )
 from mem.domain.nodes import Parent
+
+app = app_for(())
 
 run = CliRunner().invoke
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from mem.cli.main import app
+from mem.cli.main import app_for
 from mem.domain.accepting import Projection
 from mem.domain.journal import Entry
 from mem.domain.nodes import Node
@@ -18,6 +18,8 @@ from mem.ports import AppendPlan
 from mem.store.chain import Link
 from mem.store.export import export_lines
 from mem.testing import FakeEmbedder, FakeJournal, FakeMemories, FakeSkills, FakeState
+
+app = app_for(())
 
 run = CliRunner().invoke
 FAILURE = """\

@@ -7,9 +7,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from mem.cli.main import app
+from mem.cli.main import app_for
 from mem.domain.errors import Unavailable
 from mem.domain.rebuild import RebuildReport
+
+app = app_for(())
 
 run = CliRunner().invoke
 SHA = "a" * 64
