@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from mem.domain.canonical import sha256_hex
 from mem.parsing.clean import ELIDED
 from mem.parsing.decode import without_surrogates
+from mem.parsing.outline import Hit, Outline, Place, Section, text_at
 from mem.parsing.redact import hide_announced, private_key_lines, private_key_placeholder
-from mem.parsing.scan import Hit, Outline, Place, Scanner, Section, text_at
+from mem.parsing.scan import Scanner
 from mem.parsing.window import Reader, Window
 
 MAX_BYTES = 32768

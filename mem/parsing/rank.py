@@ -156,7 +156,7 @@ class Ranker:
             return one.rule is None
         looked = 0
         for line in range(one.end + 1, min(one.end + 2 * CONTEXT, len(bits))):
-            if line in self.page.cleaned.marks or looked == CONTEXT - 1:
+            if line in self.page.cleaned.marks or looked == CONTEXT - 1 or bits[line] & self.page.names["ruler"] > 0:
                 break
             if self.page.lines[line].strip():
                 looked += 1

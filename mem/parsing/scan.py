@@ -6,87 +6,28 @@ that memory does not grow with the log and time grows with it evenly.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections import defaultdict
-from dataclasses import dataclass, field
 from math import log2
 
-from mem.parsing.clean import Cleaner, Command, cap, uncoloured
-from mem.parsing.decode import decode
+from mem.parsing.clean import Cleaner, Command, uncoloured
 from mem.parsing.lines import LINE_FEED, classifier, hint_finder
+from mem.parsing.outline import Hit, Outline, Place, Section, best, sampled_hits, text_at
 from mem.parsing.page import mask_of
 from mem.parsing.rank import JUNK, ranking
 from mem.parsing.rules import Marker
 from mem.parsing.worth import Worth, worth_of
 
 _CHUNK = 256 << 10
-_LONG = 64 << 10
-_MARKS = 4
-_PER_SHAPE = 3
-_SECTION_HITS, _SECTION_KEPT = 1500, 300
+_OVERLAP = 128
+_SECTION_HITS = 1500
 _HITS, _HITS_KEPT = 2000, 500
 _PASSED_HITS = 6
 _SHAPES = 5000
-_CACHED, _CACHED_LENGTH = 20_000, 300
+_CACHED, _CACHED_LENGTH = 60_000, 300
+_MEASURES = re.compile(rb"\d+[.:]\d[\d.:]*")
 _QUOTE_BYTES = 64 << 10
 _TAIL_LINES = 40
-
-
-@dataclass(slots=True)
-class Place:
-    """A line: its number, from 0, and the byte at which it begins."""
-
-    line: int
-    at: int
-
-
-@dataclass(slots=True)
-class Hit:
-    """A line that may tell the failure, with what speaks for it."""
-
-    place: Place
-    score: float
-    worth: Worth
-    section: Section
-
-
-@dataclass(slots=True)
-class Section:
-    """A command, or what stands between two; `status` is None where nothing tells it."""
-
-    begin: Place
-    command: bool
-    end: Place | None = None
-    status: int | None = None
-    first_marks: list[Place] = field(default_factory=list)
-    last_marks: list[Place] = field(default_factory=list)
-    hits: list[Hit] = field(default_factory=list)
-    content_end: int = 0
-
-    def marked(self, place: Place) -> None:
-        """Remember a line of the envelope; the first and the last few of a command matter."""
-        if len(self.first_marks) < _MARKS:
-            self.first_marks.append(place)
-        else:
-            self.last_marks.append(place)
-            if len(self.last_marks) > _MARKS * 4:
-                del self.last_marks[:-_MARKS]
-
-    @property
-    def marks(self) -> list[Place]:
-        """The remembered lines of the envelope."""
-        return [*self.first_marks, *self.last_marks[-_MARKS:]]
-
-
-@dataclass(slots=True)
-class Outline:
-    """What a scan found, best first."""
-
-    lines: int
-    hits: list[Hit]
-    failed: list[Section]
-    echoes: dict[str, Place]
-    done: Place | None
 
 
 class _LastMark(set[int]):
@@ -118,33 +59,21 @@ class Scanner(Cleaner):
         self.seen: dict[bytes, tuple[Worth | None, bool]] = {}
         self.structured = False
         self.looked_to = 0
+        self.number, self.end_of_line = 0, -1
         self.quote_ends: list[int] = []
         self.weights = ranking().weights
         self.junk = mask_of(JUNK)
 
     def scan(self) -> Outline:
         """The outline of the log."""
-        data, start, number = self.data, 0, 0
-        end_of_line = -1
-        while start < len(data):
+        start = 0
+        while start < len(self.data):
             stop = self._chunk_end(start)
-            low = b"\n" + data[start:stop].lower()
-            base, counted = start - 1, 1
-            for _, index, _ in hint_finder().find_matches_as_indexes(low):
-                found = index + (low[index] == LINE_FEED)
-                if base + found < end_of_line:
-                    continue
-                begin = low.rfind(b"\n", 0, found) + 1
-                number += low.count(b"\n", counted, begin)
-                counted = begin
-                # The beginning of a line that is longer than a chunk lies in an earlier one.
-                first = base + begin if begin > 1 else data.rfind(b"\n", 0, start) + 1
-                end_of_line = data.find(b"\n", base + found)
-                end_of_line = len(data) if end_of_line < 0 else end_of_line
-                self._look(number, first, end_of_line)
-            number += low.count(b"\n", counted)
-            start = stop
-        return self._finish(number + 1)
+            self._chunk(start, stop)
+            whole = stop == len(self.data) or self.data[stop - 1] == LINE_FEED
+            # A line longer than a chunk is cut: what a hint needs is read again.
+            start = stop if whole else stop - _OVERLAP
+        return self._finish(self.number + 1)
 
     def _chunk_end(self, start: int) -> int:
         stop = start + _CHUNK
@@ -153,24 +82,48 @@ class Scanner(Cleaner):
         line = self.data.rfind(b"\n", start, stop)
         return line + 1 if line >= start else stop
 
+    def _chunk(self, start: int, stop: int) -> None:
+        """Look at the lines with a hint from byte `start` to `stop`."""
+        data, number = self.data, self.number
+        begun = start == 0 or data[start - 1] == LINE_FEED
+        low = (b"\n" if begun else b" ") + data[start:stop].lower()
+        base, counted = start - 1, 1
+        for _, index, _ in hint_finder().find_matches_as_indexes(low):
+            found = index + (low[index] == LINE_FEED)
+            if base + found < self.end_of_line:
+                continue
+            begin = max(low.rfind(b"\n", 0, found) + 1, 1)
+            number += low.count(b"\n", counted, begin)
+            counted = begin
+            first = base + begin if begin > 1 or begun else data.rfind(b"\n", 0, start) + 1
+            end = data.find(b"\n", base + found)
+            self.end_of_line = len(data) if end < 0 else end
+            self._look(number, first, self.end_of_line)
+        self.number = number + low.count(b"\n", counted)
+
     def _look(self, number: int, first: int, end: int) -> None:
         """Take in a line with a hint; one seen before that says nothing about commands is not read anew."""
         self.here = Place(number, first)
         raw = self.data[first:end] if end - first <= _CACHED_LENGTH else b""
         known = self.seen.get(raw) if self.until is None and self.timed is None else None
         if known is None:
-            known = self._read(number, first, end)
+            known = self._like(raw) or self._read(number, first, end)
             if raw and not self.structured:
                 if len(self.seen) > _CACHED:
                     self.seen.clear()
-                self.seen[raw] = known
+                self.seen[raw] = self.seen[_MEASURES.sub(b"9", raw)] = known
         worth, red = known
         if worth is None:
             return
         score = worth.score + ((self.weights["red"] + self.weights["red_share"]) if red else 0.0)
         self.section.hits.append(Hit(self.here, score, worth, self.section))
         if len(self.section.hits) > _SECTION_HITS:
-            self.section.hits = _sampled(self.section.hits)
+            self.section.hits = sampled_hits(self.section.hits)
+
+    def _like(self, raw: bytes) -> tuple[Worth | None, bool] | None:
+        """What is known of a line that differs in times, places and versions alone."""
+        self.structured = self.until is not None or self.timed is not None
+        return None if self.structured else self.seen.get(_MEASURES.sub(b"9", raw))
 
     def _read(self, number: int, first: int, end: int) -> tuple[Worth | None, bool]:
         """What a line is worth, and whether it is red."""
@@ -269,7 +222,7 @@ class Scanner(Cleaner):
 
     def _judge(self, section: Section, end: int) -> None:
         section.end = section.end or self.here
-        hits, section.hits = _sampled(section.hits), []
+        hits, section.hits = sampled_hits(section.hits), []
         section.content_end = section.end.line if section.command else end
         if section.command and section.status:
             section.content_end = self._content_end(section)
@@ -278,7 +231,7 @@ class Scanner(Cleaner):
                 del self.failed[20:21]
         elif section.command and section.status == 0:
             self._remember_shapes(hits)
-            hits = sorted(hits, key=_best)[:_PASSED_HITS]
+            hits = sorted(hits, key=best)[:_PASSED_HITS]
         elif section.command and section.end.line - section.begin.line > 2:
             self.open_ended = section
         self._follow(hits)
@@ -286,7 +239,7 @@ class Scanner(Cleaner):
             hit.score += self._position(hit, section)
         self.kept += hits
         if len(self.kept) > _HITS:
-            self.kept = sorted(self.kept, key=_best)[:_HITS_KEPT]
+            self.kept = sorted(self.kept, key=best)[:_HITS_KEPT]
 
     def _follow(self, hits: list[Hit]) -> None:
         """Of a compiler's errors in one command the first counts most, as it does in the blocks."""
@@ -350,36 +303,4 @@ class Scanner(Cleaner):
                 hit.score += self.weights["distance"] * log2(1 + lines - hit.place.line)
                 if self.commands and hit.section.begin.at == 0:
                     hit.score += self.weights["before_commands"]
-        return Outline(lines, sorted(self.kept, key=_best), self.failed, self.echoes, self.done)
-
-
-def text_at(data: bytes, first: int, end: int) -> str:
-    """The line from `first` to `end`; of a very long one its ends, as all that is looked at later."""
-    raw = data[first:end]
-    if len(raw) > _LONG:
-        raw = raw[: _LONG // 2] + b" " + raw[-_LONG // 2 :]
-    try:
-        return cap(raw.decode("utf-8"))
-    except UnicodeDecodeError:
-        return cap(decode(raw).replace("\n", " "))
-
-
-def _best(hit: Hit) -> tuple[float, int]:
-    return -hit.score, hit.place.line
-
-
-def _sampled(hits: list[Hit]) -> list[Hit]:
-    """Of like lines only the first and the last few, and no more than a section can need."""
-    if len(hits) <= _PER_SHAPE:
-        return hits
-    by_shape: dict[str, list[Hit]] = defaultdict(list)
-    for hit in hits:
-        by_shape[hit.worth.shape].append(hit)
-    kept = []
-    for like in by_shape.values():
-        kept += like if len(like) <= 2 * _PER_SHAPE else like[:_PER_SHAPE] + like[-_PER_SHAPE:]
-    if len(kept) > _SECTION_KEPT:
-        kept.sort(key=lambda hit: hit.place.line)
-        last = kept[-_SECTION_KEPT // 3 :]
-        kept = sorted(kept[: -_SECTION_KEPT // 3], key=_best)[: 2 * _SECTION_KEPT // 3] + last
-    return sorted(kept, key=lambda hit: hit.place.line)
+        return Outline(lines, sorted(self.kept, key=best), self.failed, self.echoes, self.done)

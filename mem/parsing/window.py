@@ -9,9 +9,9 @@ from mem.parsing.blocks import rule_block
 from mem.parsing.clean import Cleaned, Cleaner
 from mem.parsing.fallback import reach_of
 from mem.parsing.lines import Bits, classifier
+from mem.parsing.outline import Place, text_at
 from mem.parsing.page import Page
 from mem.parsing.rules import Rule
-from mem.parsing.scan import Place, text_at
 
 _ABOVE = 12
 _SHORT, _BELOW, _MARGIN = 16, 30, 6

@@ -49,7 +49,7 @@ def test_what_stands_in_a_passed_step_too_counts_less() -> None:
     assert lines[outline.hits[0].place.line] == "error: no rule for it"
 
 
-@pytest.mark.parametrize("chunk", [64, 1000, 4096])
+@pytest.mark.parametrize("chunk", [300, 1000, 4096])
 def test_where_the_log_is_cut_changes_nothing(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     """Any size of the pieces that the scan reads gives the same text."""
     texts = [(FILLER + log + FILLER + log).encode() for log in LOGS[::4]]
