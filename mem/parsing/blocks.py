@@ -7,11 +7,12 @@ from typing import Any
 
 from mem.parsing.fallback import by_words, placed, tails
 from mem.parsing.page import Candidate, Page, indent_of, sampled
-from mem.parsing.rules import Rule, compile_pattern, tool_rules
+from mem.parsing.patterns import stands_in
+from mem.parsing.rules import Rule, tool_rules
 
 _BACK_LINES = 12
 _CHAIN_LINES = 12
-_DIGIT = compile_pattern(r"\d")
+_ZEROS = str.maketrans("123456789", "000000000")
 _PADDING = " \t─"
 _SHORT = 7
 
@@ -63,7 +64,7 @@ def unprefixed(text: str, prefix: str) -> str:
     if text.rstrip() == prefix.rstrip():
         return ""
     head = text[: len(prefix)]
-    if head == prefix or _DIGIT.sub("0", head).rstrip() == _DIGIT.sub("0", prefix).rstrip():
+    if head == prefix or head.translate(_ZEROS).rstrip() == prefix.translate(_ZEROS).rstrip():
         return text[len(prefix) :]
     return text
 
@@ -72,7 +73,7 @@ def rule_block(page: Page, line: int, rule: Rule) -> Candidate | None:
     """The block of `rule` anchored at `line`; None where the line is none of its after all."""
     text = page.lines[line]
     found = rule.anchor.search(text)
-    if found is None or (rule.unless is not None and rule.unless.search(text)):
+    if found is None or (rule.unless is not None and stands_in(rule.unless, text)):
         return None
     prefix = _prefix(text, found)
     start = _back(page, line, rule)
@@ -103,14 +104,13 @@ def headline(texts: list[str], rule: Rule) -> tuple[int, Any] | None:
         return None
     order = range(len(texts)) if rule.pick == "first" else range(len(texts) - 1, -1, -1)
     for index in order:
-        found = rule.headline.search(texts[index])
-        if found is not None:
-            return index, found
+        if stands_in(rule.headline, texts[index]):
+            return index, rule.headline.search(texts[index])
     return None
 
 
 def _holds(texts: list[str], pattern: Any) -> bool:
-    return pattern is not None and any(pattern.search(text) for text in texts)
+    return pattern is not None and any(stands_in(pattern, text) for text in texts)
 
 
 def _title(page: Page, start: int, rule: Rule, prefix: str) -> int | None:
@@ -118,7 +118,7 @@ def _title(page: Page, start: int, rule: Rule, prefix: str) -> int | None:
     if rule.title is None:
         return None
     for line in range(start - 1, max(start - 1 - rule.title_lines, -1), -1):
-        if rule.title.search(unprefixed(page.lines[line], prefix)):
+        if stands_in(rule.title, unprefixed(page.lines[line], prefix)):
             return line
     return None
 
@@ -131,7 +131,7 @@ def _back(page: Page, line: int, rule: Rule) -> int:
         start > 0
         and line - start < _BACK_LINES
         and start - 1 not in page.cleaned.marks
-        and rule.back.search(page.lines[start - 1])
+        and stands_in(rule.back, page.lines[start - 1])
     ):
         start -= 1
     return start
@@ -149,11 +149,11 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
             end = number
             continue
         text = unprefixed(page.lines[number], prefix)
-        if rule.stop is not None and rule.stop.search(text):
+        if rule.stop is not None and stands_in(rule.stop, text):
             return number if rule.include_stop else end
         if not text.strip() and (rule.blanks or free):
             continue
-        if rule.last is not None and rule.last.search(text):
+        if rule.last is not None and stands_in(rule.last, text):
             end = number
             chained = _chained(page, number, rule, prefix)
             if chained is None:
@@ -170,12 +170,12 @@ def _reach(page: Page, line: int, rule: Rule, prefix: str) -> int:
 
 def _speaks(rule: Rule, text: str) -> bool:
     """Whether free text may follow: below a head or what it says, never below a frame."""
-    return bool(rule.anchor.search(text) or (rule.headline is not None and rule.headline.search(text)))
+    return stands_in(rule.anchor, text) or (rule.headline is not None and stands_in(rule.headline, text))
 
 
 def _another(page: Page, line: int, rule: Rule, text: str) -> bool:
     """Whether a line among free text begins another failure; one that a colon leads to belongs to the text."""
-    return rule.anchor.search(text) is not None and not page.lines[line - 1].rstrip().endswith(":")
+    return stands_in(rule.anchor, text) and not page.lines[line - 1].rstrip().endswith(":")
 
 
 def _chained(page: Page, line: int, rule: Rule, prefix: str) -> int | None:
@@ -184,9 +184,9 @@ def _chained(page: Page, line: int, rule: Rule, prefix: str) -> int | None:
         return None
     for number in range(line + 1, min(line + _CHAIN_LINES, len(page.lines))):
         text = unprefixed(page.lines[number], prefix)
-        if rule.chain.search(text):
+        if stands_in(rule.chain, text):
             return number
-        if number in page.cleaned.marks or rule.anchor.search(text):
+        if number in page.cleaned.marks or stands_in(rule.anchor, text):
             return None
     return None
 
@@ -197,7 +197,7 @@ def _goes_on(rule: Rule, text: str, deep: int) -> bool:
     if rule.indent and indent_of(text) > deep:
         return True
     if rule.more is not None:
-        return rule.more.search(text) is not None
+        return stands_in(rule.more, text)
     return not rule.indent
 
 

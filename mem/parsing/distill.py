@@ -71,7 +71,7 @@ def _choose(kept: _Kept, outline: Outline) -> None:
     misfits = windows = 0
     blocks = _Blocks(kept.data, outline.hits)
     for hit in outline.hits:
-        if kept.holds(hit.place.line):
+        if kept.holds(hit):
             continue
         if windows >= _WINDOWS or misfits >= _MISFITS:
             break
@@ -119,12 +119,14 @@ class _Kept:
         self.room = max_bytes - 2 * _GAP
         self.lines: dict[int, str] = {}
         self.covered: set[int] = set()
+        self.claimed: set[int] = set()
         self.inside: set[int] = set()
         """Lines of a long block that are left out without a word, for the block goes on."""
 
-    def holds(self, line: int) -> bool:
-        """Whether `line` was taken, with a block that holds it or alone."""
-        return line in self.covered
+    def holds(self, hit: Hit) -> bool:
+        """Whether the line was taken with a block that holds it; where words alone made that, a rule may see more."""
+        line = hit.place.line
+        return line in self.claimed or (line in self.covered and not hit.worth.rules)
 
     def add_places(self, places: Iterable[Place]) -> None:
         """Keep single lines."""
@@ -170,7 +172,8 @@ class _Kept:
         if not self._add(wanted):
             return False
         self.inside |= left_out
-        self.covered.update(range(window.start, window.end + 1))
+        (self.claimed if window.by_rule else self.covered).update(range(window.start, window.end + 1))
+        self.claimed.add(hit.place.line)
         self.add_section(hit.section)
         return True
 

@@ -13,6 +13,7 @@ from mem.parsing.blocks import headline, unprefixed
 from mem.parsing.clean import cap
 from mem.parsing.mask import mask, mask_coarse, path, source
 from mem.parsing.page import Candidate, Page
+from mem.parsing.patterns import stands_in
 from mem.parsing.redact import redact
 from mem.parsing.rules import Classes, Rule, compile_pattern, load
 
@@ -235,9 +236,8 @@ def _identity(texts: list[str], rule: Rule, spoken: int | None) -> list[str]:
         if index == spoken and rule.message is None:
             continue
         for pattern in rule.identity:
-            found = pattern.search(text)
-            if found is not None:
-                groups = [group for group in found.groups() if group]
+            if stands_in(pattern, text):
+                groups = [group for group in pattern.search(text).groups() if group]
                 result.append(" ".join(groups) if groups else text.strip())
                 break
     return list(dict.fromkeys(result))[:_IDENTITY_LINES]
@@ -259,10 +259,11 @@ def _own(texts: list[str], rule: Rule) -> list[str]:
     """All frames of the application, in the order of the block."""
     frames: list[str] = []
     for text in texts:
-        found = None if rule.frame is None else rule.frame.search(text)
-        if found is None or (rule.foreign is not None and rule.foreign.search(text)):
+        if rule.frame is None or not stands_in(rule.frame, text):
             continue
-        groups = _groups(found)
+        if rule.foreign is not None and stands_in(rule.foreign, text):
+            continue
+        groups = _groups(rule.frame.search(text))
         file = source(groups["file"]) if groups.get("file") else ""
         frame = _VOLATILE.sub("<n>", ":".join(part for part in (file, groups.get("func", "")) if part))
         if frame and frame not in frames:

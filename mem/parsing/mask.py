@@ -79,7 +79,8 @@ def _once(text: str, *, coarse: bool) -> str:
             continue
         pieces.append(raw[position:start])
         position = end
-        number = next(i for i in range(len(masks)) if found.start(i + 1) >= 0)
+        # Asking the match for each group in turn takes ten times as long as all the rest of it.
+        number = next(i for i, span in enumerate(found._spans) if i and span[0] >= 0) - 1  # noqa: SLF001
         pieces.append(_replacement(masks[number], raw[start:end].decode(), coarse=coarse).encode())
     pieces.append(raw[position:])
     return b"".join(pieces).decode()

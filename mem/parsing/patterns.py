@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import re2
@@ -39,3 +40,18 @@ class PatternSet:
             return []
         exact = self._exact
         return sorted(number for number in found if number not in exact or exact[number].search(line) is not None)
+
+
+def stands_in(pattern: Any, text: str) -> bool:
+    """Whether `pattern` is found in `text`: several times faster than a search that would tell where."""
+    return bool(_alone(pattern.pattern).Match(text))
+
+
+@cache
+def _alone(pattern: str) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    found = re2.Set.SearchSet(options)
+    found.Add(pattern)
+    found.Compile()
+    return found

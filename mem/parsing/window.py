@@ -11,20 +11,25 @@ from mem.parsing.fallback import reach_of
 from mem.parsing.lines import Bits, classifier
 from mem.parsing.outline import Place, text_at
 from mem.parsing.page import Page
+from mem.parsing.patterns import stands_in
 from mem.parsing.rules import Rule
 
-_ABOVE = 12
+_ABOVE, _NEAR = 12, 3
 _SHORT, _BELOW, _MARGIN = 16, 30, 6
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Lines of a log by number, from 0; `start` to `end` is the block, `title` the line that names it."""
+    """Lines of a log by number, from 0; `start` to `end` is the block, `title` the line that names it.
+
+    `by_rule` says that a rule found the block, not the shape of the lines alone.
+    """
 
     lines: dict[int, str]
     start: int
     end: int
     title: Place | None
+    by_rule: bool
 
 
 class Reader:
@@ -32,6 +37,7 @@ class Reader:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
+        self._cleaner = Cleaner()
         self._known: dict[int, _Line] = {}
 
     def window(self, place: Place, rules: tuple[Rule, ...]) -> Window:
@@ -40,30 +46,31 @@ class Reader:
             window = self._by_rule(place, rule)
             if window is not None:
                 return window
-        around = self._around(place, _BELOW)
-        return around.window(around.anchor, reach_of(around.page, around.anchor))
+        around = self._around(place, _BELOW, _NEAR)
+        return around.window(around.anchor, reach_of(around.page, around.anchor), None, by_rule=False)
 
     def _by_rule(self, place: Place, rule: Rule) -> Window | None:
         """The block of `rule`; a long reach is looked at only where a short one does not hold the block."""
         short = rule.max > _SHORT and not rule.blanks
         for below in (_SHORT, rule.max) if short else (rule.max,):
-            around = self._around(place, below)
+            around = self._around(place, below, _NEAR if rule.back is None else _ABOVE)
             block = rule_block(around.page, around.anchor, rule)
             if below == rule.max or (block is not None and block.end < around.anchor + below - 1):
                 break
         if block is None:
             return None
-        return around.window(block.start, block.end, self._title(place, around.first + block.start, rule))
+        return around.window(block.start, block.end, self._title(place, around.first + block.start, rule), by_rule=True)
 
-    def _around(self, place: Place, below: int) -> _Around:
-        before = self._before(place.at, _ABOVE)
+    def _around(self, place: Place, below: int, above: int) -> _Around:
+        before = self._before(place.at, above)
         return _Around([*before, *self._after(place.at, below + _MARGIN)], len(before), place.line)
 
     def _line(self, at: int, end: int) -> _Line:
         line = self._known.get(at)
         if line is None:
-            text = text_at(self._data, at, end)
-            cleaner = Cleaner()
+            text, cleaner = text_at(self._data, at, end), self._cleaner
+            cleaner.until, cleaner.timed = None, None  # what stands above is not known here
+            cleaner.out.marks.clear()
             line = self._known[at] = _Line(text, cleaner.feed(0, text), bool(cleaner.out.marks))
         return line
 
@@ -94,7 +101,7 @@ class Reader:
             end = at - 1
             at = self._data.rfind(b"\n", 0, end) + 1
             line -= 1
-            if line < start and rule.title.search(self._line(at, end).clean):
+            if line < start and stands_in(rule.title, self._line(at, end).clean):
                 return Place(line, at)
         return None
 
@@ -114,7 +121,7 @@ class _Around:
         cleaned = Cleaned([one.clean for one in lines], marks=marks)
         self.page = Page(cleaned, Bits(cleaned.lines), [], {}, classifier().names)
 
-    def window(self, start: int, end: int, title: Place | None = None) -> Window:
+    def window(self, start: int, end: int, title: Place | None, *, by_rule: bool) -> Window:
         """Lines `start` to `end` of the page as a window on the log."""
         numbered = {number: one.text for number, one in enumerate(self.lines, self.first)}
-        return Window(numbered, self.first + start, self.first + end, title)
+        return Window(numbered, self.first + start, self.first + end, title, by_rule)

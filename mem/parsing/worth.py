@@ -7,6 +7,7 @@ from functools import cache
 
 from mem.parsing.lines import classifier
 from mem.parsing.page import mask_of, template_of
+from mem.parsing.patterns import stands_in
 from mem.parsing.rank import ranking
 from mem.parsing.rules import Rule, tool_rules
 
@@ -51,7 +52,7 @@ def worth_of(line: str) -> Worth | None:
 
 
 def _holds(rule: Rule, line: str) -> bool:
-    return rule.unless is None or rule.unless.search(line) is None
+    return rule.unless is None or not stands_in(rule.unless, line)
 
 
 def _score(bits: int, rules: tuple[Rule, ...]) -> float:
