@@ -87,6 +87,17 @@ def test_signatures_for_people_name_place_and_message():
     assert "No module named 'yaml'" in result.stdout
 
 
+def test_an_explanation_shows_candidates_with_their_reasons():
+    """For people a table, best first; in JSON every candidate beside the signatures."""
+    told = run(app, ["signature", "extract", "-", "--explain"], input=FAILURE).stdout
+    assert "candidates, best first" in told
+    assert "python.traceback (rule): signature" in told
+    assert "traceback +1.00" in told
+    shown = json.loads(run(app, ["signature", "extract", "-", "--explain", "--format", "json"], input=FAILURE).stdout)
+    best = shown["candidates"][0]
+    assert (best["fate"], best["sig_sha"]) == ("signature", shown["signatures"][0]["sig_sha"])
+
+
 def test_a_missing_log_is_one_clear_line():
     """The message names the file."""
     assert "nowhere.log cannot be read" in one_line(run(app, ["signature", "extract", "nowhere.log"]), 2)
