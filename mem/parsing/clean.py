@@ -217,7 +217,7 @@ class Cleaner:
         if self.until is not None:
             return self._quoted(number, line)
         envelopes = _envelopes()
-        for which in _structures().match(line):
+        for which in sorted(_structures().match(line)):
             if which >= len(envelopes.marker):
                 label = envelopes.label[which - len(envelopes.marker)]
                 if label.red:

@@ -34,12 +34,12 @@ class PatternSet:
         self._set.Compile()
 
     def match(self, line: str) -> list[int]:
-        """The numbers of the patterns found in `line`, in order."""
-        found = self._set.Match(line)
-        if not found:
-            return []
+        """The numbers of the patterns found in `line`, in no order."""
+        found: list[int] = self._set.Match(line) or []
         exact = self._exact
-        return sorted(number for number in found if number not in exact or exact[number].search(line) is not None)
+        if found and exact:
+            return [number for number in found if number not in exact or exact[number].search(line) is not None]
+        return found
 
 
 def stands_in(pattern: Any, text: str) -> bool:

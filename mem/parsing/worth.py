@@ -29,6 +29,9 @@ _AGAINST = (
 )  # fmt: skip
 
 
+_BLEMISHES = ("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
+
+
 @dataclass(frozen=True, slots=True)
 class Worth:
     """The score that the words of a line give it, in the units of the ranking."""
@@ -56,25 +59,24 @@ def _holds(rule: Rule, line: str) -> bool:
 
 
 def _score(bits: int, rules: tuple[Rule, ...]) -> float:
-    weights = ranking().weights
+    words, blemishes, alone = _weighted()
     if rules and rules[0].first:
-        return weights.get("diagnostic", 0.0) + weights.get("rule", 0.0) + rules[0].weight
-    total = sum(weights.get(name, 0.0) for name, mask in _masks(_COUNTED) if bits & mask)
-    if bits & mask_of(("strong",)) and not bits & mask_of(
-        ("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
-    ):
-        total += weights.get("unblemished", 0.0)
-    total += sum(weights.get(name, 0.0) for name, mask in _masks(_NO_EVENT) if bits & mask)
+        return ranking().weights["diagnostic"] + ranking().weights["rule"] + rules[0].weight
+    total = sum(weight for mask, weight in words if bits & mask)
+    if bits & mask_of(("strong",)) and not bits & blemishes:
+        total += ranking().weights["unblemished"]
     if rules:
-        return total + weights.get("rule", 0.0) + rules[0].weight
-    for feature, name in _AGAINST:
-        if bits & mask_of((name,)):
-            total += weights.get(feature, 0.0)
+        return total + ranking().weights["rule"] + rules[0].weight
+    total += sum(weight for mask, weight in alone if bits & mask)
     if bits & mask_of(("identifier",)) and not bits & mask_of(("lead", "exception")):
-        total += weights.get("identifier_only", 0.0)
+        total += ranking().weights["identifier_only"]
     return total
 
 
 @cache
-def _masks(names: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    return tuple((name, mask_of((name,))) for name in names)
+def _weighted() -> tuple[list[tuple[int, float]], int, list[tuple[int, float]]]:
+    """What counts for a line, what blemishes a strong word, and what counts against words without a rule."""
+    weights = ranking().weights
+    words = [(mask_of((name,)), weights.get(name, 0.0)) for name in (*_COUNTED, *_NO_EVENT)]
+    against = [(mask_of((name,)), weights.get(feature, 0.0)) for feature, name in _AGAINST]
+    return words, mask_of(_BLEMISHES), against
