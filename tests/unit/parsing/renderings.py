@@ -102,7 +102,7 @@ def azure(log: str) -> str:
         "make",
     ]
     lines += ["========================== Starting Command Output ==========================="]
-    lines += ["[command]/usr/bin/bash --noprofile --norc /home/vsts/work/_temp/1f3c2a90-5d6e-4b7a-8c9d-0e1f2a3b4c5d.sh"]
+    lines += ["[command]/usr/bin/bash --noprofile --norc /azp/agent/_temp/1f3c2a90-5d6e-4b7a-8c9d-0e1f2a3b4c5d.sh"]
     lines += [*log.rstrip("\n").split("\n"), "##[error]Bash exited with code '2'.", "##[section]Finishing: Build"]
     lines += ["##[section]Starting: Post-job: Checkout app@main to s", "Cleaning any cached credential from repository"]
     lines += ["##[section]Finishing: Post-job: Checkout app@main to s", "##[section]Finishing: Job"]
