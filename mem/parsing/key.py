@@ -126,10 +126,17 @@ def first_algorithm(block: Block) -> Identity | None:
         return None
     return Identity(
         code=record.code,
-        message=message or symbol or " < ".join(record.frames),
+        message=_shown(message or symbol, record.frames),
         strict={"symbol": symbol, "file": record.file, "message": message, "frames": record.frames},
         coarse={"message": _coarse(message, record.symbol)},
     )
+
+
+def _shown(message: str, frames: list[str]) -> str:
+    """What a person reads: a bare word, such as how memory was accessed, says less than where it happened."""
+    if message and not message.isalpha():
+        return message
+    return " < ".join(dict.fromkeys(filter(None, (message, *frames))))
 
 
 Algorithm = Callable[[Block], Identity | None]
