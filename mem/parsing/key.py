@@ -133,8 +133,8 @@ def first_algorithm(block: Block) -> Identity | None:
 
 
 def _shown(message: str, frames: list[str]) -> str:
-    """What a person reads: a bare word, such as how memory was accessed, says less than where it happened."""
-    if message and not message.isalpha():
+    """What a person reads: a bare READ or KASAN says less than where it happened."""
+    if message and not message.isupper():
         return message
     return " < ".join(dict.fromkeys(filter(None, (message, *frames))))
 
