@@ -264,7 +264,7 @@ def _frames(texts: list[str], rule: Rule, spoken: int) -> list[str]:
 
 def _own(texts: list[str], rule: Rule) -> list[str]:
     """All frames of the application, in the order of the block."""
-    frames: list[str] = []
+    found: list[dict[str, str]] = []
     for text in texts:
         if rule.frame is None or not stands_in(rule.frame, text):
             continue
@@ -272,7 +272,22 @@ def _own(texts: list[str], rule: Rule) -> list[str]:
             continue
         groups = _groups(rule.frame.search(text))
         file = source(groups["file"]) if groups.get("file") else ""
+        match = None if rule.frame is None else rule.frame.search(text)
+        if match is not None and (rule.foreign is None or not rule.foreign.search(text)):
+            found.append(_groups(match))
+    folders = {groups["file"].rpartition("/")[0] for groups in found if groups.get("file")}
+    frames: list[str] = []
+    for groups in found:
+        file = _placed(groups["file"], folders) if groups.get("file") else ""
         frame = _VOLATILE.sub("<n>", ":".join(part for part in (file, groups.get("func", "")) if part))
         if frame and frame not in frames:
             frames.append(frame)
     return frames
+
+
+def _placed(file: str, folders: set[str]) -> str:
+    """A source file; of one that lies above the others the folder is left out, which is named by the checkout."""
+    folder, _, name = file.rpartition("/")
+    if folder and any(other.startswith(f"{folder}/") for other in folders):
+        return name
+    return source(file)

@@ -14,7 +14,7 @@ _PASSES = 6
 _WORKSPACES = compile_pattern(
     r"^(?:[A-Za-z]:)?/(?:(?:home|Users)/(?:runner|travis|vsts|vsts_azpcontainer)/(?:work|build)/[^/]+/[^/]+"
     r"|builds/[^/]+/[^/]+|__w/[^/]+/[^/]+|a/[^/]+/[^/]+|_work/[^/]+/[^/]+"
-    r"|home/[^/]+|Users/[^/]+|root|var/lib/jenkins/workspace/[^/]+|workspaces?/[^/]+|github/workspace"
+    r"|home/[^/]+|Users/[^/]+|root|var/lib/jenkins/workspace/[^/]+|workspaces/[^/]+|workspace|github/workspace"
     r"|private/var/folders/[^/]+/[^/]+/T|var/folders/[^/]+/[^/]+/T|tmp|var/tmp|usr/src/app|app|code|src|work)/"
 )
 _MOUNTS = compile_pattern(
