@@ -268,13 +268,8 @@ def _own(texts: list[str], rule: Rule) -> list[str]:
     for text in texts:
         if rule.frame is None or not stands_in(rule.frame, text):
             continue
-        if rule.foreign is not None and stands_in(rule.foreign, text):
-            continue
-        groups = _groups(rule.frame.search(text))
-        file = source(groups["file"]) if groups.get("file") else ""
-        match = None if rule.frame is None else rule.frame.search(text)
-        if match is not None and (rule.foreign is None or not rule.foreign.search(text)):
-            found.append(_groups(match))
+        if rule.foreign is None or not stands_in(rule.foreign, text):
+            found.append(_groups(rule.frame.search(text)))
     folders = {groups["file"].rpartition("/")[0] for groups in found if groups.get("file")}
     frames: list[str] = []
     for groups in found:
