@@ -26,6 +26,8 @@ _PREFIXED = "[(#_\ufeff"
 _BOUNDS = {"open", "body", "close", "exit"}
 _QUOTE_LINES = 200
 _SHORT = 300
+_AFTERWORD = 4
+"""So many lines after the last command are its own last words."""
 # Each alternative ends at the next ESC at the latest, so the scan is linear.
 _ANSI = re.compile(
     r"\x1b\[8mha:[^\x1b\n]*\x1b\[0m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]_P^X][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
@@ -150,9 +152,17 @@ class Cleaner:
         self._close(len(raw), None)
         statuses = [command.status for command in self.out.commands]
         failed = any(statuses) or bool(self.out.red and self.erred)
-        self.out.verdict = self.said if self.said is not None else verdict_of(statuses, failed=failed, over=self.over)
+        self.out.verdict = self.said
+        if self.said is None and (failed or self.over or not self._goes_on()):
+            self.out.verdict = verdict_of(statuses, failed=failed, over=self.over)
         self.out.envelope = name_of(self.votes, self.prefixed, _envelopes().inner)
         return self.out
+
+    def _goes_on(self) -> bool:
+        """Whether something ran after the last command that is known, so that its outcome is not the job's."""
+        end = self.out.commands[-1].end + 1 if self.out.commands else 0
+        rest = [line for number, line in enumerate(self.out.lines[end:], end) if line and number not in self.out.marks]
+        return len(rest) > _AFTERWORD or any(word in line.lower() for line in rest for word in ("error", "fail"))
 
     def feed(self, number: int, given: str) -> str:
         """Line `number` without colour, prefix and markers; what it says about the commands is noted."""
