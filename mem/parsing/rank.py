@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -15,6 +16,8 @@ CONTEXT = 4
 """How many lines around a block its features may look at."""
 _HEADING_ABOVE = 3
 _NEAR = 60
+_NEAR_BELOW = 7
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _WORDS = (
     "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase", "traceback", "shell_error",
 )  # fmt: skip
@@ -121,6 +124,8 @@ class Ranker:
             features["in_passed"] = 1.0
         if inside and not command.status:
             features |= self._outcome(one, command.start, command.end)
+        elif not inside:
+            features |= self._outcome(one, command.end, len(self.page.lines))
         if self.first is not None and not failing and command.start > self.first:
             features["after_failure"] = 1.0
         return features
@@ -129,7 +134,9 @@ class Ranker:
         """Whether the run that holds the block ended by saying that all went well, below the block."""
         if (start, end) not in self.ended:
             self.ended[start, end] = self._last_success(start, end)
-        return {"ended_well": 1.0} if self.ended[start, end] > one.end else {}
+        last = self.ended[start, end]
+        # What a run writes last is no failure for being last.
+        return {"ended_well": 1.0} if last > one.anchor or (last >= 0 and one.kind == "tail") else {}
 
     def _last_success(self, start: int, end: int) -> int:
         """The line near the end with which a run says that all went well; -1 where something speaks against it."""
@@ -198,6 +205,8 @@ class Ranker:
         for name in ("outer", "quotes", "probe", "tick", "request"):
             if first & names[name]:
                 features[name] = 1.0
+        if self._in_hunk(one.anchor):
+            features["in_hunk"] = 1.0
         if one.rule is None and first & names["low_level"]:
             features["low_level"] = 1.0
         if one.rule is None and self.page.cleaned.verdict is None and is_prose(self.page.lines[one.anchor]):
@@ -215,6 +224,14 @@ class Ranker:
         if self.templates and template_of(self.page.lines[one.anchor]) in self.templates:
             features["seen_in_passed"] = 1.0
         return features
+
+    def _in_hunk(self, line: int) -> bool:
+        """Whether `line` is the text of a file that a patch shows."""
+        lines = self.page.lines
+        for number in range(line, max(line - _NEAR, -1), -1):
+            if not lines[number].startswith((" ", "+", "-")):
+                return number < line and _HUNK.match(lines[number]) is not None
+        return False
 
     def _blemishes(self, one: Candidate, first: int) -> dict[str, float]:
         """What speaks against words alone; a rule has looked at more than words."""
@@ -252,7 +269,10 @@ class Ranker:
                 elif bits[line] & names["summary"]:
                     features["summary_below"] = 1.0
                 break
-        if self._recovered(one):
+        below = range(one.end + 1, min(one.end + _NEAR_BELOW, len(bits)))
+        if any(bits[line] & names["recovered"] for line in below):
+            features["recovered"] = 1.0
+        elif self._recovered(one):
             features["recovered_below"] = 1.0
         red = self.page.cleaned.red
         if one.anchor in red:
