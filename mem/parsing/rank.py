@@ -91,6 +91,8 @@ class Ranker:
         features.update(self._words(candidate))
         features.update(self._junk(candidate))
         features.update(self._around(candidate))
+        if self._in_hunk(candidate.anchor):
+            features["in_hunk"] = 1.0
         weights = ranking().weights
         total = sum(value * weights.get(name, 0.0) for name, value in sorted(features.items()))
         if candidate.rule is not None:
@@ -205,8 +207,6 @@ class Ranker:
         for name in ("outer", "quotes", "probe", "tick", "request"):
             if first & names[name]:
                 features[name] = 1.0
-        if self._in_hunk(one.anchor):
-            features["in_hunk"] = 1.0
         if one.rule is None and first & names["low_level"]:
             features["low_level"] = 1.0
         if one.rule is None and self.page.cleaned.verdict is None and is_prose(self.page.lines[one.anchor]):
