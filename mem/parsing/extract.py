@@ -11,12 +11,14 @@ from mem.parsing.decode import as_utf8
 from mem.parsing.distill import MAX_BYTES, Distilled, distill, distill_bytes
 from mem.parsing.evidence import told
 from mem.parsing.key import FALLBACK_RULE, Key, key_of
-from mem.parsing.page import Page, read
+from mem.parsing.page import Candidate, Page, read
 from mem.parsing.rank import Ranker, Scored, ranking
 
 SIGNATURES = 5
 """So many failures of a text are linked, looked up and kept by distilling: one number, or these would disagree."""
 KEPT = 40
+_GAP = 3
+"""A heading stands at most so far above what it leads to."""
 
 
 def extract(text: str, *, limit: int = SIGNATURES) -> list[Signature]:
@@ -105,6 +107,7 @@ def judged(page: Page, limit: int) -> Iterator[tuple[Scored, Key | None, Fate]]:
         words = min(words, data.floor)
     taken: set[int] = set()
     seen: set[str] = set()
+    chosen: list[tuple[Scored, Key]] = []
     for one in best_first:
         enough = floor if one.candidate.rule is not None else max(floor, words)
         span = range(one.candidate.start, one.candidate.end + 1)
@@ -116,14 +119,39 @@ def judged(page: Page, limit: int) -> Iterator[tuple[Scored, Key | None, Fate]]:
             yield one, None, "overlaps a better one"
         elif (key := key_of(page, one.candidate)) is None:
             yield one, None, "identifies nothing"
-        elif key.sig_sha in seen:
+        elif key.sig_sha in seen or _told_again(page, one, key, chosen):
             yield one, None, "the same failure again"
         else:
             if not seen:
                 floor = max(floor, one.score - data.margin)
             seen.add(key.sig_sha)
             taken.update(span)
+            chosen.append((one, key))
             yield one, key, "signature"
+
+
+def _told_again(page: Page, one: Scored, key: Key, chosen: Sequence[tuple[Scored, Key]]) -> bool:
+    """Whether this is another telling of one that is chosen: a list at the end that repeats it, or its heading."""
+    block = one.candidate
+    if block.rule is None:
+        heading = page.bits[block.anchor] & page.names["testcase"]
+        if not heading or page.bits[block.anchor] & page.bit("lead", "exception", "panic"):
+            return False
+        return any(_leads_to(page, block, other.candidate) for other, _ in chosen if other.candidate.rule is not None)
+    command = page.cleaned.command_at(block.anchor)
+    return any(
+        other.candidate.rule is not None
+        and other.candidate.rule.id != block.rule.id
+        and (told.tool, told.message) == (key.tool, key.message)
+        and page.cleaned.command_at(other.candidate.anchor) == command
+        for other, told in chosen
+    )
+
+
+def _leads_to(page: Page, block: Candidate, other: Candidate) -> bool:
+    """Whether nothing but blank lines stands between `block` and `other`."""
+    between = range(block.end + 1, other.start)
+    return block.start == block.end < other.start <= block.end + _GAP and not any(page.lines[i].strip() for i in between)
 
 
 def explain_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Explanation:
