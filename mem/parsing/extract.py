@@ -13,6 +13,7 @@ from mem.parsing.evidence import told
 from mem.parsing.key import FALLBACK_RULE, Key, key_of
 from mem.parsing.page import Candidate, Page, read
 from mem.parsing.rank import Ranker, Scored, ranking
+from mem.parsing.spread import Spread
 
 SIGNATURES = 5
 """So many failures of a text are linked, looked up and kept by distilling: one number, or these would disagree."""
@@ -108,7 +109,8 @@ def judged(page: Page, limit: int) -> Iterator[tuple[Scored, Key | None, Fate]]:
     taken: set[int] = set()
     seen: set[str] = set()
     chosen: list[tuple[Scored, Key]] = []
-    for one in best_first:
+    turns = Spread(page, best_first)
+    for one in turns:
         enough = floor if one.candidate.rule is not None else max(floor, words)
         span = range(one.candidate.start, one.candidate.end + 1)
         if page.cleaned.verdict == 0 or one.score < enough:
@@ -127,6 +129,7 @@ def judged(page: Page, limit: int) -> Iterator[tuple[Scored, Key | None, Fate]]:
             seen.add(key.sig_sha)
             taken.update(span)
             chosen.append((one, key))
+            turns.chosen(one)
             yield one, key, "signature"
 
 
@@ -151,7 +154,9 @@ def _told_again(page: Page, one: Scored, key: Key, chosen: Sequence[tuple[Scored
 def _leads_to(page: Page, block: Candidate, other: Candidate) -> bool:
     """Whether nothing but blank lines stands between `block` and `other`."""
     between = range(block.end + 1, other.start)
-    return block.start == block.end < other.start <= block.end + _GAP and not any(page.lines[i].strip() for i in between)
+    return block.start == block.end < other.start <= block.end + _GAP and not any(
+        page.lines[i].strip() for i in between
+    )
 
 
 def explain_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Explanation:
