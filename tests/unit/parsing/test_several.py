@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - tests write what tools write
 """Several failures of one log: each is found once, with the key that it has alone, the best first."""
 
 from __future__ import annotations
