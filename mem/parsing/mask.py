@@ -155,6 +155,11 @@ def _package(text: str) -> str:
     return f"{name}@{major}"
 
 
+def _object(text: str) -> str:
+    """An object's class without its number."""
+    return text.partition("@")[0] + "@<n>"
+
+
 def _pod(text: str) -> str:
     """The random end of a pod's name; a plain word is part of the name."""
     name = text.removesuffix("_")
@@ -218,6 +223,7 @@ _FUNCTIONS: dict[str, Callable[[str], str]] = {
     "path": path,
     "url": _url,
     "ip6": _ip6,
+    "object": _object,
     "package": _package,
     "pod": _pod,
     "hex": _hex,

@@ -18,6 +18,8 @@ MASKED = [
     ("long sha", "d2f35714190c1b3e0f6a7b8c9d0e1f2a3b4c5d6e", "<n>"),
     ("uuid", "668db122-1c3b-4885-8d86-f44ab4a2e9cf", "<n>"),
     ("email", "ann.lee@example.com", "<email>"),
+    ("object", "com.acme.Cart@7b1c2d", "com.acme.Cart@<n>"),
+    ("object of digits alone", "Cart@1234567", "Cart@<n>"),
     ("ip", "10.0.4.17", "<host>"),
     ("ip and port", "10.0.4.17:8443", "<host>"),
     ("ip6", "fe80::1ff:fe23:4567:890a", "<host>"),
