@@ -19,7 +19,7 @@ from mem.parsing.rules import Classes, Envelopes, Rule, load, tool_rules
 
 _CLASSIFIED = 1200
 LINE_FEED = 10
-"""A hint may begin with it, to stand at the beginning of a line only."""
+"""A hint may begin or end with it, to stand at the beginning or the end of a line only."""
 
 
 class Classifier:
@@ -37,7 +37,7 @@ class Classifier:
         """The lines in which some hint stands, in order."""
         raw = [line.encode() for line in lines]
         starts = [*accumulate((len(line) + 1 for line in raw), initial=1)]
-        text = b"\n" + b"\n".join(raw).lower()
+        text = b"\n%b\n" % b"\n".join(raw).lower()
         found: set[int] = set()
         for _, start, _ in self._hints.find_matches_as_indexes(text):
             found.add(start + (text[start] == LINE_FEED))
@@ -77,7 +77,7 @@ class _Anchors:
 
     def of(self, line: str) -> tuple[int, ...]:
         """The numbers of the rules whose anchor stands in `line`, in their order."""
-        raw = b"\n" + line.encode().lower()
+        raw = b"\n%b\n" % line.encode().lower()
         called = {self._called[hint] for hint, _, _ in self._hints.find_matches_as_indexes(raw, overlapping=True)}
         found: set[int] = set()
         for numbers in called:
