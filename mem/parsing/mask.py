@@ -143,6 +143,11 @@ def _url(text: str) -> str:
     return f"{scheme.lower()}:<host>/{kept}{trail}" if kept else f"{scheme.lower()}:<host>{trail}"
 
 
+def _ip(text: str) -> str:
+    """An address; the arrow of a connection before it is no comparison with a version."""
+    return "-><host>" if text.startswith("->") else "<host>"
+
+
 def _ip6(text: str) -> str:
     """An address of version 6; two short names joined by `::` are none."""
     return "<host>" if any(char.isdigit() for char in text) else text
@@ -222,6 +227,7 @@ def _untagged(text: str) -> tuple[str, str]:
 _FUNCTIONS: dict[str, Callable[[str], str]] = {
     "path": path,
     "url": _url,
+    "ip": _ip,
     "ip6": _ip6,
     "object": _object,
     "package": _package,
