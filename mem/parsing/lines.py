@@ -18,6 +18,7 @@ from mem.parsing.patterns import PatternSet
 from mem.parsing.rules import Classes, Envelopes, Rule, load, tool_rules
 
 _CLASSIFIED = 1200
+_WORD = -1
 LINE_FEED = 10
 """A hint may begin or end with it, to stand at the beginning or the end of a line only."""
 
@@ -31,7 +32,7 @@ class Classifier:
         self._classes = PatternSet(item for entry in classes.line_class for item in entry.any)
         self.hints = set(classes.hints) | {hint for rule in rules for hint in rule.hints}
         self._hints = _finder(self.hints)
-        self._anchors = _Anchors(rules)
+        self._anchors = _Anchors(rules, classes.hints)
 
     def hinted(self, lines: list[str]) -> list[int]:
         """The lines in which some hint stands, in order."""
@@ -56,6 +57,10 @@ class Classifier:
 
     def rules_of(self, line: str) -> tuple[int, ...]:
         """The numbers of the rules whose anchor stands in `line`, in their order."""
+        return self._anchors.of(_cut(line))[0]
+
+    def anchored(self, line: str) -> tuple[tuple[int, ...], bool]:
+        """The same, and whether a hint stands in `line` without which no class tells a failure."""
         return self._anchors.of(_cut(line))
 
 
@@ -65,9 +70,11 @@ class _Anchors:
     One automaton of all of them would have more states than fit in its memory, and be built anew over and over.
     """
 
-    def __init__(self, rules: tuple[Rule, ...]) -> None:
+    def __init__(self, rules: tuple[Rule, ...], words: Iterable[str]) -> None:
         self._rules = rules
         by_hint: dict[str, list[int]] = defaultdict(list)
+        for word in words:
+            by_hint[word] = [_WORD]
         for number, rule in enumerate(rules):
             for hint in sorted(set(rule.hints)):
                 by_hint[hint].append(number)
@@ -75,14 +82,19 @@ class _Anchors:
         self._called = [tuple(by_hint[hint]) for hint in sorted(by_hint)]
         self._sets: dict[tuple[int, ...], PatternSet] = {}
 
-    def of(self, line: str) -> tuple[int, ...]:
-        """The numbers of the rules whose anchor stands in `line`, in their order."""
+    def of(self, line: str) -> tuple[tuple[int, ...], bool]:
+        """The numbers of the rules whose anchor stands in `line`, in their order; whether one of the words does."""
         raw = b"\n%b\n" % line.encode().lower()
         called = {self._called[hint] for hint, _, _ in self._hints.find_matches_as_indexes(raw, overlapping=True)}
         found: set[int] = set()
+        worded = False
         for numbers in called:
-            found.update(numbers[index] for index in self._set_of(numbers).match(line))
-        return tuple(sorted(found))
+            rules = numbers
+            if numbers[0] == _WORD:
+                worded, rules = True, numbers[1:]
+            if rules:
+                found.update(rules[index] for index in self._set_of(rules).match(line))
+        return tuple(sorted(found)), worded
 
     def _set_of(self, numbers: tuple[int, ...]) -> PatternSet:
         patterns = self._sets.get(numbers)

@@ -107,11 +107,7 @@ class Scanner(Cleaner):
         raw = self.data[first:end] if end - first <= _CACHED_LENGTH else b""
         known = self.seen.get(raw) if self.until is None and self.timed is None else None
         if known is None:
-            known = self._like(raw) or self._read(number, first, end)
-            if raw and not self.structured:
-                if len(self.seen) > _CACHED:
-                    self.seen.clear()
-                self.seen[raw] = self.seen[_MEASURES.sub(b"9", raw)] = known
+            known = self._known(raw, number, first, end)
         worth, red = known
         if worth is None:
             return
@@ -120,10 +116,18 @@ class Scanner(Cleaner):
         if len(self.section.hits) > _SECTION_HITS:
             self.section.hits = sampled_hits(self.section.hits)
 
-    def _like(self, raw: bytes) -> tuple[Worth | None, bool] | None:
-        """What is known of a line that differs in times, places and versions alone."""
-        self.structured = self.until is not None or self.timed is not None
-        return None if self.structured else self.seen.get(_MEASURES.sub(b"9", raw))
+    def _known(self, raw: bytes, number: int, first: int, end: int) -> tuple[Worth | None, bool]:
+        """The same for a line that differs from one seen before in times, places and versions alone."""
+        if not raw or self.until is not None or self.timed is not None:
+            return self._read(number, first, end)
+        shape = _MEASURES.sub(b"9", raw)
+        self.structured = False
+        known = self.seen.get(shape) or self._read(number, first, end)
+        if not self.structured:
+            if len(self.seen) > _CACHED:
+                self.seen.clear()
+            self.seen[raw] = self.seen[shape] = known
+        return known
 
     def _read(self, number: int, first: int, end: int) -> tuple[Worth | None, bool]:
         """What a line is worth, and whether it is red."""

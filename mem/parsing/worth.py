@@ -46,8 +46,11 @@ class Worth:
 def worth_of(line: str) -> Worth | None:
     """What a cleaned `line` is worth; None where no failure begins with it."""
     kinds = classifier()
+    numbers, worded = kinds.anchored(line)
+    rules = tuple(tool_rules()[number] for number in numbers if _holds(tool_rules()[number], line))
+    if not rules and not worded:
+        return None
     bits = kinds.classes_of(line)
-    rules = tuple(tool_rules()[number] for number in kinds.rules_of(line) if _holds(tool_rules()[number], line))
     clear = bits & mask_of(_CLEAR)
     if not rules and not (bits & mask_of(_BEGINS) and (clear or not bits & mask_of(_JUNK))):
         return None
