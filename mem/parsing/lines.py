@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -19,6 +19,7 @@ from mem.parsing.rules import Classes, Envelopes, Rule, load, tool_rules
 
 _CLASSIFIED = 1200
 _WORD = -1
+_REMEMBERED = 4096
 LINE_FEED = 10
 """A hint may begin or end with it, to stand at the beginning or the end of a line only."""
 
@@ -31,8 +32,11 @@ class Classifier:
         self._bits = [self.names[entry.name] for entry in classes.line_class for _ in entry.any]
         self._classes = PatternSet(item for entry in classes.line_class for item in entry.any)
         self.hints = set(classes.hints) | {hint for rule in rules for hint in rule.hints}
-        self._hints = _finder(self.hints)
+        self._hints = _finder(telling(self.hints))
         self._anchors = _Anchors(rules, classes.hints)
+        # A line is met up to four times: by the scan, by the block around it, and by the page of what was kept.
+        self._bits_of = lru_cache(_REMEMBERED)(self._bits_in)
+        self._anchored = lru_cache(_REMEMBERED)(self._anchors.of)
 
     def hinted(self, lines: list[str]) -> list[int]:
         """The lines in which some hint stands, in order."""
@@ -50,18 +54,21 @@ class Classifier:
 
     def classes_of(self, line: str) -> int:
         """The class bits of `line`, by its first and last characters."""
+        return self._bits_of(_cut(line))
+
+    def _bits_in(self, line: str) -> int:
         bits = 0
-        for hit in self._classes.match(_cut(line)):
+        for hit in self._classes.match(line):
             bits |= self._bits[hit]
         return bits
 
     def rules_of(self, line: str) -> tuple[int, ...]:
         """The numbers of the rules whose anchor stands in `line`, in their order."""
-        return self._anchors.of(_cut(line))[0]
+        return self._anchored(_cut(line))[0]
 
     def anchored(self, line: str) -> tuple[tuple[int, ...], bool]:
         """The same, and whether a hint stands in `line` without which no class tells a failure."""
-        return self._anchors.of(_cut(line))
+        return self._anchored(_cut(line))
 
 
 class _Anchors:
@@ -113,10 +120,21 @@ def _finder(hints: Iterable[str]) -> BytesAhoCorasick:
     return BytesAhoCorasick([hint.encode() for hint in sorted(hints)], implementation=Implementation.DFA)
 
 
+def telling(hints: Iterable[str]) -> list[str]:
+    """Those hints in which no other stands: where one of all stands, one of these does."""
+    ordered = sorted(hints)
+    finder = _finder(ordered)
+    return [
+        hint
+        for number, hint in enumerate(ordered)
+        if all(found == number for found, _, _ in finder.find_matches_as_indexes(hint.encode(), overlapping=True))
+    ]
+
+
 @cache
 def hint_finder() -> BytesAhoCorasick:
     """Finds, in lowered bytes, all that makes a line of a log worth a look: hints and what envelopes write."""
-    return _finder(classifier().hints | set(load("envelopes.toml", Envelopes).hints))
+    return _finder(telling(classifier().hints | set(load("envelopes.toml", Envelopes).hints)))
 
 
 @cache

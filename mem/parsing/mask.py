@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from mem.domain.errors import RuleError
@@ -11,6 +11,8 @@ from mem.parsing.decode import without_surrogates
 from mem.parsing.rules import Mask, Masks, compile_pattern, load
 
 _PASSES = 6
+_REMEMBERED = 2048
+"""So many paths are kept masked: the frames of a trace, and of the traces of one log, share most of theirs."""
 _WORKSPACES = compile_pattern(
     r"^(?:[A-Za-z]:)?/(?:(?:home|Users)/(?:runner|travis|vsts|vsts_azpcontainer)/(?:work|build)/[^/]+/[^/]+"
     r"|builds/[^/]+/[^/]+|__w/[^/]+/[^/]+|a/[^/]+/[^/]+|_work/[^/]+/[^/]+"
@@ -94,6 +96,7 @@ def _replacement(entry: Mask, text: str, *, coarse: bool) -> str:
     return entry.token
 
 
+@lru_cache(_REMEMBERED)
 def path(text: str) -> str:
     """The last two parts of a path under its workspace, without line and column."""
     plain = text.replace("\\\\", "/").replace("\\", "/")
@@ -101,6 +104,7 @@ def path(text: str) -> str:
     return _ending(plain, _WORKSPACES)
 
 
+@lru_cache(_REMEMBERED)
 def source(text: str) -> str:
     """The last two parts of a source file's path, whatever folder its project was checked out in.
 
@@ -118,6 +122,7 @@ def _ending(plain: str, roots: Any) -> str:
     return "/".join(kept) or "/"
 
 
+@lru_cache(_REMEMBERED)
 def _part(part: str) -> str:
     if _TEMPORARY.match(part):
         return "<n>"
