@@ -22,12 +22,12 @@ from mem.parsing.window import Reader, Window
 MAX_BYTES = 32768
 _GAP = 64
 _ABOVE, _BELOW = 3, 4
-_WINDOWS = 32
+_WINDOWS = 18
 _TAIL_LINES = 12
 _OTHER_TAILS = 3
 _LONG_BLOCK, _BLOCK_HEAD, _BLOCK_TAIL = 160, 60, 80
 _MISFITS = 12
-_HOLDERS = 6
+_HOLDERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +46,21 @@ class Distilled:
 def distill(text: str, *, max_bytes: int = MAX_BYTES) -> Distilled:
     """`text` cut to `max_bytes` of UTF-8: the same signatures, and through the map the same lines."""
     data = text.encode("utf-8", "surrogatepass")
-    if len(data) > max_bytes:
-        return distill_bytes(without_surrogates(text).encode() if b"\xed" in data else data, max_bytes, given=data)
-    return Distilled(text, list(range(1, text.count("\n") + 2)), sha256_hex(data), len(data))
+    body, line_map = condensed(data, max_bytes)
+    return Distilled(text if len(data) <= max_bytes else body, line_map, sha256_hex(data), len(data))
 
 
-def distill_bytes(data: bytes, max_bytes: int = MAX_BYTES, *, given: bytes | None = None) -> Distilled:
-    """The same for the bytes of a large text in UTF-8; sha and size are those of `given` where that differs."""
-    outline = Scanner(data).scan()
+def condensed(data: bytes, max_bytes: int = MAX_BYTES) -> tuple[str, list[int]]:
+    """Text and line map of the distilled form of a log in UTF-8; a short one stays as it is."""
+    if len(data) <= max_bytes:
+        return data.decode("utf-8", "surrogatepass"), list(range(1, data.count(b"\n") + 2))
+    if b"\xed" in data:  # a lone surrogate may begin there
+        data = without_surrogates(data.decode("utf-8", "surrogatepass")).encode()
     kept = _Kept(data, max_bytes)
+    outline = Scanner(data).scan()
     _choose(kept, outline)
     kept.hide_private_keys()
-    body, line_map = kept.joined(outline)
-    source = data if given is None else given
-    return Distilled(body, line_map, sha256_hex(source), len(source))
+    return kept.joined(outline)
 
 
 def _choose(kept: _Kept, outline: Outline) -> None:

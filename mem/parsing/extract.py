@@ -8,7 +8,7 @@ from dataclasses import replace
 from mem.domain.signatures import ExplainedCandidate, Explanation, Extraction, Fate, Signature
 from mem.parsing.blocks import candidates
 from mem.parsing.decode import as_utf8
-from mem.parsing.distill import MAX_BYTES, Distilled, distill, distill_bytes
+from mem.parsing.distill import condensed
 from mem.parsing.evidence import told
 from mem.parsing.key import FALLBACK_RULE, Key, key_of
 from mem.parsing.page import Candidate, Page, read
@@ -24,12 +24,13 @@ _GAP = 3
 
 def extract(text: str, *, limit: int = SIGNATURES) -> list[Signature]:
     """The failures in `text`, best first; [] where there is none."""
-    return _extract(distill(text), limit)
+    return _extract(text.encode("utf-8", "surrogatepass"), limit)
 
 
-def _extract(small: Distilled, limit: int) -> list[Signature]:
-    page = read(small.text)
-    return [signature(page, one, key, small.line_map) for one, key in ranked(page, limit)]
+def _extract(data: bytes, limit: int) -> list[Signature]:
+    text, line_map = condensed(data)
+    page = read(text)
+    return [signature(page, one, key, line_map) for one, key in ranked(page, limit)]
 
 
 def identifying(found: Sequence[Signature]) -> list[Signature]:
@@ -48,12 +49,8 @@ def extract_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Extr
         source=source,
         bytes=len(data),
         lines=plain.count(b"\n") + (0 if not plain or plain.endswith(b"\n") else 1),
-        signatures=_extract(_small(plain), limit),
+        signatures=_extract(plain, limit),
     )
-
-
-def _small(plain: bytes) -> Distilled:
-    return distill_bytes(plain) if len(plain) > MAX_BYTES else distill(plain.decode("utf-8"))
 
 
 def scored(page: Page) -> list[Scored]:
@@ -161,8 +158,8 @@ def _leads_to(page: Page, block: Candidate, other: Candidate) -> bool:
 
 def explain_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Explanation:
     """The extraction from `data` with every candidate, its score and the features that made it."""
-    small = _small(as_utf8(data))
-    page = read(small.text)
+    text, line_map = condensed(as_utf8(data))
+    page = read(text)
     weights = ranking().weights
     candidates = []
     for one, key, fate in judged(page, limit):
@@ -172,8 +169,8 @@ def explain_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Expl
             parts["rule_weight"] = block.rule.weight
         candidates.append(
             ExplainedCandidate(
-                line_start=small.line_map[block.start],
-                line_end=small.line_map[block.end],
+                line_start=line_map[block.start],
+                line_end=line_map[block.end],
                 rule=block.rule.id if block.rule else FALLBACK_RULE,
                 kind=block.kind,
                 score=one.score,

@@ -58,6 +58,7 @@ class Ranker:
         for line, count in page.cleaned.elided.items():
             weights[line] = count
         self.full = [0, *accumulate(weights)]
+        self.contents: dict[int, int] = {}
         self.templates = self._templates_of_passed()
         self.ended: dict[tuple[int, int], int] = {}
 
@@ -76,13 +77,16 @@ class Ranker:
     def _left(self, start: int, end: int) -> int:
         """The lines with content from `start` to `end`; junk is told apart for the next few only."""
         near = min(start + _NEAR, end)
-        bits, lines, elided = self.page.bits, self.page.lines, self.page.cleaned.elided
-        count = self.full[max(end, near)] - self.full[near]
-        for line in range(start, near):
-            if line in elided:
-                count += elided[line]
-            elif lines[line].strip() and not bits[line] & self.junk:
-                count += 1
+        return self.full[max(end, near)] - self.full[near] + sum(map(self._content, range(start, near)))
+
+    def _content(self, line: int) -> int:
+        """How many lines with content `line` stands for: itself unless it is junk, or what was left out there."""
+        count = self.contents.get(line)
+        if count is None:
+            elided = self.page.cleaned.elided.get(line)
+            if elided is None:
+                elided = int(bool(self.page.lines[line].strip()) and not self.page.bits[line] & self.junk)
+            count = self.contents[line] = elided
         return count
 
     def score(self, candidate: Candidate) -> Scored:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mem.parsing import scan
-from mem.parsing.distill import distill_bytes
+from mem.parsing.distill import condensed
 from mem.parsing.scan import Scanner
 
 FILLER = "".join(f"compiling unit {i} with all flags that there are\n" for i in range(900))
@@ -53,9 +53,9 @@ def test_what_stands_in_a_passed_step_too_counts_less() -> None:
 def test_where_the_log_is_cut_changes_nothing(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     """Any size of the pieces that the scan reads gives the same text."""
     texts = [(FILLER + log + FILLER + log).encode() for log in LOGS[::4]]
-    whole = [distill_bytes(text) for text in texts]
+    whole = [condensed(text) for text in texts]
     monkeypatch.setattr(scan, "_CHUNK", chunk)
-    assert [distill_bytes(text) for text in texts] == whole
+    assert [condensed(text) for text in texts] == whole
 
 
 def test_a_quote_that_never_ends_hides_nothing() -> None:
