@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from mem.domain.canonical import sha256_hex
 from mem.parsing.clean import ELIDED
 from mem.parsing.decode import without_surrogates
+from mem.parsing.lines import classifier
 from mem.parsing.outline import Hit, Outline, Place, Section, text_at
 from mem.parsing.redact import hide_announced, private_key_lines, private_key_placeholder
 from mem.parsing.scan import Scanner
@@ -52,6 +53,7 @@ def distill(text: str, *, max_bytes: int = MAX_BYTES) -> Distilled:
 
 def condensed(data: bytes, max_bytes: int = MAX_BYTES) -> tuple[str, list[int]]:
     """Text and line map of the distilled form of a log in UTF-8; a short one stays as it is."""
+    classifier().forget()
     if len(data) <= max_bytes:
         return data.decode("utf-8", "surrogatepass"), list(range(1, data.count(b"\n") + 2))
     if b"\xed" in data:  # a lone surrogate may begin there

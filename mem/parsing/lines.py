@@ -56,6 +56,11 @@ class Classifier:
         """The class bits of `line`, by its first and last characters."""
         return self._bits_of(_cut(line))
 
+    def forget(self) -> None:
+        """Forget the lines of the last text: what a text costs must not depend on those before it."""
+        self._bits_of.cache_clear()
+        self._anchored.cache_clear()
+
     def _bits_in(self, line: str) -> int:
         bits = 0
         for hit in self._classes.match(line):

@@ -12,7 +12,10 @@ _REST = "xX7_ .-/:(\"'[<"
 
 
 def sample(pattern: str, *, repeat: int = 1) -> str:
-    """A line that `pattern` matches, with what it repeats freely repeated `repeat` times more than it must."""
+    """A line that `pattern` should match, with what it repeats freely repeated `repeat` times more than it must.
+
+    Where a word must begin is not looked at, so there are patterns for which the line is none of theirs.
+    """
     plain = re.sub(r"\\x\{([0-9a-fA-F]+)\}", lambda found: re.escape(chr(int(found[1], 16))), pattern)
     plain = plain.replace(r"\z", r"\Z").replace(r"\pL", "[a-z]").replace("(?P<", "(?P<_")
     plain = re.sub(r"\(\?([ims]+)\)", "", plain)
