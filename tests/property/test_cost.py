@@ -35,7 +35,7 @@ def growth(work: Callable[[str], object], make: Callable[[int], str]) -> float:
     """How many times longer ten times the input takes, where neither run was disturbed."""
     small, large = make(SMALL), make(SMALL * TIMES)
     ratio = float("inf")
-    for _ in range(3):
+    for _ in range(6):
         ratio = min(ratio, seconds(work, large, 1) / seconds(work, small, 3))
         if ratio <= MOST:
             break
