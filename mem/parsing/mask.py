@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from mem.domain.errors import RuleError
+from mem.parsing.clean import LINE_LIMIT, cap
 from mem.parsing.decode import without_surrogates
 from mem.parsing.rules import Mask, Masks, compile_pattern, load
 
@@ -49,6 +50,8 @@ def mask_coarse(text: str) -> str:
 def _masked(text: str, *, coarse: bool) -> str:
     """Masked until nothing changes, since a token may complete another pattern."""
     text = without_surrogates(text)
+    if len(text) > LINE_LIMIT:
+        text = "\n".join(cap(line) for line in text.split("\n"))  # a search may look to the end of its line
     for _ in range(_PASSES):
         before, text = text, _once(text, coarse=coarse)
         if text == before:
