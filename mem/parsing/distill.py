@@ -68,6 +68,8 @@ def condensed(data: bytes, max_bytes: int = MAX_BYTES) -> tuple[str, list[int]]:
 def _choose(kept: _Kept, outline: Outline) -> None:
     """Keep the failing commands' ends first, then what lies around the best lines."""
     kept.add_places([Place(0, 0), *([outline.done] if outline.done else [])])
+    # How it all ended says whether anything failed.
+    kept.add_tail(Section(Place(0, 0), command=True, end=Place(outline.lines, len(kept.data) + 1)))
     for section in outline.failed[:1]:
         kept.add_section(section)
         kept.add_tail(section)
@@ -109,7 +111,7 @@ class _Blocks:
         index = bisect_left(self._numbers, line)
         for above in self._in_order[max(0, index - _HOLDERS) : index]:
             reach = max((rule.max for rule in above.worth.rules), default=0)
-            if above.place.line + reach > line and self.window_of(above).end >= line:
+            if above.place.line + reach > line and self.window_of(above).by_rule and self.window_of(above).end >= line:
                 return above
         return hit
 
