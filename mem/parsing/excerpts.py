@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mem.parsing.clean import cap
-from mem.parsing.distill import distill
+from mem.parsing.distill import condensed
 from mem.parsing.extract import SIGNATURES, ranked
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Scored
@@ -14,7 +14,7 @@ _WIDTH = 300
 
 def failure_lines(text: str, *, limit: int) -> list[str]:
     """At most `limit` redacted lines of the best blocks, best first, without frames and repeats."""
-    page = read(distill(text).text)
+    page = read(condensed(text.encode("utf-8", "surrogatepass"))[0])
     found: dict[str, None] = {}
     for one, _ in ranked(page, SIGNATURES):
         for line in _lines(page, one):

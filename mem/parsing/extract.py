@@ -45,12 +45,11 @@ def identifying(found: Sequence[Signature]) -> list[Signature]:
 def extract_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Extraction:
     """The failures in `data`, which came from `source`."""
     plain = as_utf8(data)
-    return Extraction(
-        source=source,
-        bytes=len(data),
-        lines=plain.count(b"\n") + (0 if not plain or plain.endswith(b"\n") else 1),
-        signatures=_extract(plain, limit),
-    )
+    return Extraction(source=source, bytes=len(data), lines=_lines(plain), signatures=_extract(plain, limit))
+
+
+def _lines(plain: bytes) -> int:
+    return plain.count(b"\n") + (0 if not plain or plain.endswith(b"\n") else 1)
 
 
 def scored(page: Page) -> list[Scored]:
@@ -142,9 +141,9 @@ def _told_again(page: Page, one: Scored, key: Key, chosen: Sequence[tuple[Scored
     return any(
         other.candidate.rule is not None
         and other.candidate.rule.id != block.rule.id
-        and (told.tool, told.message) == (key.tool, key.message)
+        and (known.tool, known.message) == (key.tool, key.message)
         and page.cleaned.command_at(other.candidate.anchor) == command
-        for other, told in chosen
+        for other, known in chosen
     )
 
 
@@ -158,12 +157,15 @@ def _leads_to(page: Page, block: Candidate, other: Candidate) -> bool:
 
 def explain_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Explanation:
     """The extraction from `data` with every candidate, its score and the features that made it."""
-    text, line_map = condensed(as_utf8(data))
+    plain = as_utf8(data)
+    text, line_map = condensed(plain)
     page = read(text)
     weights = ranking().weights
-    candidates = []
+    signatures, candidates = [], []
     for one, key, fate in judged(page, limit):
         block = one.candidate
+        if key is not None:
+            signatures.append(signature(page, one, key, line_map))
         parts = {name: round(value * weights.get(name, 0.0), 3) for name, value in one.features.items()}
         if block.rule is not None:
             parts["rule_weight"] = block.rule.weight
@@ -179,7 +181,9 @@ def explain_source(source: str, data: bytes, *, limit: int = SIGNATURES) -> Expl
                 features={name: part for name, part in sorted(parts.items()) if part},
             )
         )
-    return Explanation(**dict(extract_source(source, data, limit=limit)), candidates=candidates)
+    return Explanation(
+        source=source, bytes=len(data), lines=_lines(plain), signatures=signatures, candidates=candidates
+    )
 
 
 def signature(page: Page, one: Scored, key: Key, line_map: Sequence[int]) -> Signature:

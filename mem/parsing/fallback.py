@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from mem.parsing.page import Candidate, Page, indent_of, sampled, suspects
+from mem.parsing.page import Candidate, Page, indent_of, mask_of, sampled, suspects
 
 GENERIC_LINES = 4
+_BEGINS = (
+    "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase",
+    "shell_error", "heading", "werror",
+)  # fmt: skip
+_CLEAR = ("strong", "lead", "exception", "panic", "testcase")
+_JUNK = ("summary", "wrapper", "zero", "passed", "ruler", "install")
 _STRUCTURE_LINES = 30
 _PLACED_LINES = 600
 _AS_ERROR_LINES = 30
 
 
+def may_begin(bits: int) -> bool:
+    """Whether a failure may begin with a line of these classes, by its words alone."""
+    return bool(bits & mask_of(_BEGINS) and (not bits & mask_of(_JUNK) or bits & mask_of(_CLEAR)))
+
+
 def by_words(page: Page, claimed: set[int]) -> list[Candidate]:
     """Lines with an error word and what hangs on them, up to four lines unless indented below."""
-    worth = page.bit(
-        "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase",
-        "shell_error", "heading", "werror",
-    )  # fmt: skip
-    junk = page.bit("summary", "wrapper", "zero", "passed", "ruler", "install")
-    strong = page.bit("strong", "lead", "exception", "panic", "testcase")
-    begins = []
-    for line in page.hinted:
-        if line not in claimed:
-            bits = page.bits[line]
-            if bits & worth and (not bits & junk or bits & strong):
-                begins.append(line)
-    begins = sorted({*begins, *_made_errors(page, begins, claimed)})
+    told = [line for line in page.hinted if line not in claimed and may_begin(page.bits[line])]
+    begins = sorted({*told, *_made_errors(page, told, claimed)})
     found = []
     for line in sampled(page, begins):
         if page.bits[line] & page.names["heading"]:

@@ -18,10 +18,14 @@ _HEADING_ABOVE = 3
 _NEAR = 60
 _NEAR_BELOW = 7
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
-_WORDS = (
+WORDS = (
     "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase", "traceback", "shell_error",
 )  # fmt: skip
 """The classes of words that name a failure."""
+BLEMISHES = ("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
+"""The classes beside which a strong word says less."""
+NO_EVENT = ("outer", "quotes", "probe", "tick", "request")
+"""The classes of lines that name or wrap something and tell no event of their own."""
 JUNK = ("summary", "wrapper", "ruler", "passed", "zero", "vague")
 """The classes of lines that identify nothing."""
 
@@ -53,7 +57,7 @@ class Ranker:
         self.first = min(self.failing, default=None)
         self.passed = {command.start for command in commands if command.status == 0}
         self.junk = page.bit(*JUNK)
-        self.word = page.bit(*_WORDS)
+        self.word = page.bit(*WORDS)
         weights = [1 if text.strip() else 0 for text in page.lines]
         for line, count in page.cleaned.elided.items():
             weights[line] = count
@@ -185,8 +189,8 @@ class Ranker:
         names, bits = self.page.names, self.page.bits[one.anchor]
         if one.telling is not None:
             bits |= self.page.bits[one.telling]
-        features = {name: 1.0 for name in _WORDS if bits & names[name]}
-        blemish = self.page.bit("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
+        features = {name: 1.0 for name in WORDS if bits & names[name]}
+        blemish = self.page.bit(*BLEMISHES)
         if bits & names["strong"] and not bits & blemish:
             features["unblemished"] = 1.0
             if self.page.cleaned.verdict is None and bits & names["reported"] and not bits & names["low_level"]:
@@ -208,7 +212,7 @@ class Ranker:
         first = bits[one.anchor]
         size = len(span)
         features: dict[str, float] = {}
-        for name in ("outer", "quotes", "probe", "tick", "request"):
+        for name in NO_EVENT:
             if first & names[name]:
                 features[name] = 1.0
         if one.rule is None and first & names["low_level"]:

@@ -5,31 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from mem.parsing.fallback import may_begin
 from mem.parsing.lines import classifier
 from mem.parsing.page import mask_of, template_of
 from mem.parsing.patterns import stands_in
-from mem.parsing.rank import ranking
+from mem.parsing.rank import BLEMISHES, NO_EVENT, WORDS, ranking
 from mem.parsing.rules import Rule, tool_rules
 
-_BEGINS = (
-    "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase",
-    "shell_error", "heading", "werror",
-)  # fmt: skip
-_CLEAR = ("strong", "lead", "exception", "panic", "testcase")
-_JUNK = ("summary", "wrapper", "zero", "passed", "ruler", "install")
-_COUNTED = (
-    "strong", "weak", "lead", "exception", "panic", "e_line", "linker", "testcase", "traceback", "shell_error",
-    "fileline",
-)  # fmt: skip
-_NO_EVENT = ("outer", "quotes", "probe", "tick", "request")
+_COUNTED = (*WORDS, "fileline")
 _AGAINST = (
     ("zero", "zero"), ("wrapper_first", "wrapper"), ("summary_first", "summary"), ("passed_first", "passed"),
     ("vague", "vague"), ("negation", "negation"), ("usage", "usage"), ("warning", "warning"),
     ("low_level", "low_level"),
 )  # fmt: skip
-
-
-_BLEMISHES = ("warning", "negation", "zero", "summary", "wrapper", "passed", "vague", "identifier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +39,7 @@ def worth_of(line: str) -> Worth | None:
     if not rules and not worded:
         return None
     bits = kinds.classes_of(line)
-    clear = bits & mask_of(_CLEAR)
-    if not rules and not (bits & mask_of(_BEGINS) and (clear or not bits & mask_of(_JUNK))):
+    if not rules and not may_begin(bits):
         return None
     return Worth(_score(bits, rules), template_of(line), rules, bool(bits & mask_of(("strong",))))
 
@@ -80,6 +67,6 @@ def _score(bits: int, rules: tuple[Rule, ...]) -> float:
 def _weighted() -> tuple[list[tuple[int, float]], int, list[tuple[int, float]]]:
     """What counts for a line, what blemishes a strong word, and what counts against words without a rule."""
     weights = ranking().weights
-    words = [(mask_of((name,)), weights.get(name, 0.0)) for name in (*_COUNTED, *_NO_EVENT)]
+    words = [(mask_of((name,)), weights.get(name, 0.0)) for name in (*_COUNTED, *NO_EVENT)]
     against = [(mask_of((name,)), weights.get(feature, 0.0)) for feature, name in _AGAINST]
-    return words, mask_of(_BLEMISHES), against
+    return words, mask_of(BLEMISHES), against
