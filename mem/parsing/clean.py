@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, assert_never
 
+from mem.parsing.cleaned import Cleaned, Command
 from mem.parsing.decode import without_surrogates
 from mem.parsing.envelope import name_of, status_of, verdict_of
 from mem.parsing.patterns import PatternSet
@@ -37,43 +38,6 @@ _RED = re.compile(r"\x1b\[(?:\d{1,2};){0,2}(?:31|91|41)(?:;\d{1,2}){0,2}m")
 _SECONDS = re.compile(r"^\d{1,5}\.\d{1,4} ")
 ELIDED = "[mem: {lines} lines left out, {full} with text]"
 _ELIDED = re.compile(r"\[mem: (\d{1,12}) lines left out, (\d{1,12}) with text\]\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One command or step: lines `start` to `end`, exclusive, counted from 0."""
-
-    start: int
-    end: int
-    name: str = ""
-    status: int | None = None
-    body: int | None = None
-    """The line above its output; `start` where the envelope does not echo the command in lines of its own."""
-
-    @property
-    def output(self) -> int:
-        """The line above the first that the command can have written."""
-        return self.start if self.body is None else self.body
-
-
-@dataclass(slots=True)
-class Cleaned:
-    """The cleaned lines with what the envelope said about them."""
-
-    lines: list[str]
-    envelope: str | None = None
-    red: set[int] = field(default_factory=set)
-    marks: set[int] = field(default_factory=set)
-    elided: dict[int, int] = field(default_factory=dict)
-    verdict: int | None = None
-    commands: list[Command] = field(default_factory=list)
-    _starts: list[int] = field(default_factory=list)
-
-    def command_at(self, line: int) -> int:
-        """The index of the command that holds `line`; -1 before the first."""
-        if len(self._starts) != len(self.commands):
-            self._starts = [command.start for command in self.commands]
-        return bisect_right(self._starts, line) - 1
 
 
 def cap(line: str) -> str:

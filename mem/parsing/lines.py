@@ -174,13 +174,4 @@ class Bits:
 def anchors(lines: list[str], hinted: list[int]) -> dict[int, tuple[int, ...]]:
     """The rule numbers of the hinted lines that have any."""
     of = classifier().rules_of
-    known: dict[str, tuple[int, ...]] = {}
-    found: dict[int, tuple[int, ...]] = {}
-    for number in hinted:
-        line = lines[number]
-        rules = known.get(line)
-        if rules is None:
-            rules = known[line] = of(line)
-        if rules:
-            found[number] = rules
-    return found
+    return {number: rules for number in hinted if (rules := of(lines[number]))}

@@ -6,7 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache
 
-from mem.parsing.clean import Cleaned, Command, clean
+from mem.parsing.clean import clean
+from mem.parsing.cleaned import Cleaned, Command
 from mem.parsing.lines import Bits, anchors, classifier
 from mem.parsing.redact import hide_announced
 from mem.parsing.rules import Rule

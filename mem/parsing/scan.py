@@ -10,7 +10,8 @@ import re
 from bisect import bisect_right
 from math import log2
 
-from mem.parsing.clean import Cleaner, Command, uncoloured
+from mem.parsing.clean import Cleaner, uncoloured
+from mem.parsing.cleaned import Command
 from mem.parsing.lines import LINE_FEED, classifier, hint_finder
 from mem.parsing.outline import Hit, Outline, Place, Section, best, sampled_hits, text_at
 from mem.parsing.page import mask_of
@@ -23,6 +24,7 @@ _OVERLAP = 128
 _SECTION_HITS = 1500
 _HITS, _HITS_KEPT = 2000, 500
 _PASSED_HITS = 6
+_FAILED = 40
 _SHAPES = 5000
 _CACHED, _CACHED_LENGTH = 60_000, 300
 _MEASURES = re.compile(rb"\d+[.:]\d[\d.:]*")
@@ -181,11 +183,15 @@ class Scanner(Cleaner):
     def _settle_status(self, section: Section, status: int) -> None:
         section.status = status
         if status and section is not self.ended:  # its lines were judged before its outcome was known
-            section.content_end = self._content_end(section)
-            self.failed.append(section)
-            for hit in self.kept:
-                if hit.section is section:
-                    hit.score += self.weights["in_first_failing"]
+            self._failed_after_all(section)
+
+    def _failed_after_all(self, section: Section) -> None:
+        """A section is known to have failed only after its lines were judged."""
+        section.content_end = self._content_end(section)
+        self.failed.append(section)
+        for hit in self.kept:
+            if hit.section is section:
+                hit.score += self.weights["in_first_failing"]
 
     def _settle(self, status: int) -> None:
         section = self.ended if self.cleanup is None else self.before_cleanup
@@ -231,8 +237,8 @@ class Scanner(Cleaner):
         if section.command and section.status:
             section.content_end = self._content_end(section)
             self.failed.append(section)
-            if len(self.failed) > 40:
-                del self.failed[20:21]
+            if len(self.failed) > _FAILED:
+                del self.failed[_FAILED // 2]  # the first and the last few matter
         elif section.command and section.status == 0:
             self._remember_shapes(hits)
             hits = sorted(hits, key=best)[:_PASSED_HITS]
@@ -295,11 +301,7 @@ class Scanner(Cleaner):
         self._settle_ended()
         self._judge(self.section, lines)
         if not self.failed and self.open_ended is not None and self.out.verdict != 0:
-            self.failed.append(self.open_ended)
-            self.open_ended.content_end = self._content_end(self.open_ended)
-            for hit in self.kept:
-                if hit.section is self.open_ended:
-                    hit.score += self.weights["in_first_failing"]
+            self._failed_after_all(self.open_ended)
         for hit in self.kept:
             if hit.worth.shape in self.echoes:
                 hit.score += self.weights["seen_in_passed"]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mem.parsing.blocks import rule_block
-from mem.parsing.clean import Cleaned, Cleaner
+from mem.parsing.clean import Cleaner
+from mem.parsing.cleaned import Cleaned
 from mem.parsing.fallback import reach_of
 from mem.parsing.lines import Bits, classifier
 from mem.parsing.outline import Place, text_at
