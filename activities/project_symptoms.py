@@ -6,7 +6,7 @@ from temporalio import activity
 
 from activities.errors import reporting
 from mem.domain.accepting import MemoryStep, Projection
-from mem.ports import Embedder, Memories, Projector
+from mem.ports import Embedder, EvidenceText, Memories, Projector
 
 
 class ProjectSymptoms:
@@ -25,10 +25,9 @@ class ProjectSymptoms:
         if recorded is not None:
             return recorded
         node = (await self._memories.nodes([step.sha]))[step.sha]
-        evidence = [each.text for each in await self._memories.evidence(step.sha)]
-        text = await self._projector.project(node.text, evidence)
-        projection = Projection(text=text, model_id=self._projector.model_id, prompt_sha=self._projector.prompt_sha)
-        return await self._memories.put_projection(step.sha, projection)
+        evidence = [EvidenceText(each.stored_sha, each.text) for each in await self._memories.evidence(step.sha)]
+        made = await self._projector.project(node.text, evidence)
+        return await self._memories.put_projection(step.sha, made)
 
     @activity.defn(name="embed_symptoms")
     @reporting

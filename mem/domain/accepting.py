@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,7 +18,20 @@ MAX_EVIDENCE_BYTES = 64 * 1024
 MAX_EVIDENCE_TOTAL_BYTES = 1024 * 1024
 
 Wait = Literal["all", "durable"]
-Rule = Literal["no-evidence", "bad-parents", "duplicate", "trivial"]
+Rule = Literal[
+    "no-evidence",
+    "bad-parents",
+    "duplicate",
+    "self-feedback",
+    "trivial",
+    "restates-evidence",
+    "unsupported",
+    "speculation",
+    "prompt-injection",
+    "secret",
+    "controller",
+]
+"""Why a candidate is rejected; `controller` where a model says so, all others where a deterministic rule does."""
 
 
 class Evidence(BaseModel):
@@ -137,6 +151,34 @@ class Projection(BaseModel):
     text: str
     model_id: str
     prompt_sha: str
+
+
+class SymptomLine(BaseModel):
+    """One line of a projection, and where it comes from.
+
+    `evidence_sha` and `line` (from 1) name the place for a line of the evidence, `entry` the entry of the lexicon.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    origin: Literal["evidence", "memory", "lexicon", "model"]
+    evidence_sha: str | None = None
+    line: int | None = None
+    entry: str | None = None
+
+
+class MadeProjection(Projection):
+    """A projection with the origin of each of its lines, as the journal keeps it."""
+
+    lines: list[SymptomLine] = []
+
+    @classmethod
+    def of(cls, lines: Sequence[SymptomLine], *, model_id: str, prompt_sha: str) -> MadeProjection:
+        """The projection that consists of these lines; without any, that of a memory that explains no failure."""
+        return cls(
+            text="\n".join(line.text for line in lines), model_id=model_id, prompt_sha=prompt_sha, lines=list(lines)
+        )
 
 
 class LinkedSignature(BaseModel):

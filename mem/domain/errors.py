@@ -7,6 +7,7 @@ MemError
 ├── NotFound                no node, record or request under that name (404)
 │   └── AmbiguousPrefix     several nodes begin with that prefix
 ├── Unavailable             a part that the call needs does not answer (503)
+├── ControllerRefused       the language model will not answer this prompt, or not in a form that can be read
 ├── ConfigurationError      settings or installed parts do not fit together
 │   ├── RuleError           a rule file is wrong; names file and rule
 │   └── ModelMismatch       the embedder and the vector index disagree
@@ -59,6 +60,10 @@ class AmbiguousPrefix(NotFound):
 
 class Unavailable(MemError):
     """A part that the call needs does not answer."""
+
+
+class ControllerRefused(MemError):
+    """The language model will not answer this prompt, or not in a form that can be read."""
 
 
 class ConfigurationError(MemError):

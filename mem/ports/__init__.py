@@ -4,7 +4,20 @@ from mem.ports.failures import CoarseHit, Failures, KnownHit, Seen
 from mem.ports.journal import Journal
 from mem.ports.ledger import Ledger, LedgerKey, Settlement
 from mem.ports.memories import Appended, AppendPlan, Lineage, Memories, Reach, VectorHit
-from mem.ports.models import Candidate, Clock, Embedder, Projector, Reranker, RerankQuery, TokenCounter, Vector
+from mem.ports.models import (
+    Candidate,
+    Clock,
+    Controller,
+    Embedder,
+    EvidenceText,
+    Projector,
+    ProjectorKey,
+    Prompt,
+    Reranker,
+    RerankQuery,
+    TokenCounter,
+    Vector,
+)
 from mem.ports.skills import Skill, Skills
 
 __all__ = [
@@ -13,7 +26,9 @@ __all__ = [
     "Candidate",
     "Clock",
     "CoarseHit",
+    "Controller",
     "Embedder",
+    "EvidenceText",
     "Failures",
     "Journal",
     "KnownHit",
@@ -22,6 +37,8 @@ __all__ = [
     "Lineage",
     "Memories",
     "Projector",
+    "ProjectorKey",
+    "Prompt",
     "Reach",
     "RerankQuery",
     "Reranker",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from mem.domain.accepting import Projection
+from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
 from mem.ports.models import Embedder, Vector
 
@@ -90,7 +90,7 @@ class Memories(Protocol):
         """Add reference chunks of one source, with their journal record; the number of new ones."""
         ...
 
-    async def put_projection(self, sha: str, projection: Projection) -> Projection:
+    async def put_projection(self, sha: str, projection: MadeProjection) -> Projection:
         """Record a projection once per (sha, prompt sha, model id); returns the recorded one."""
         ...
 

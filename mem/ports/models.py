@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from mem.domain.accepting import MadeProjection
 from mem.domain.nodes import StoredNode
 
 Vector = Sequence[float]
@@ -50,21 +51,63 @@ class TokenCounter(Protocol):
         ...
 
 
+class EvidenceText(NamedTuple):
+    """The text of one L0 node."""
+
+    sha: str
+    text: str
+
+
 class Projector(Protocol):
     """Derives what a memory would look like when it strikes."""
 
+    async def project(self, text: str, evidence: Sequence[EvidenceText]) -> MadeProjection:
+        """The symptom lines of a memory; none where it explains no failure.
+
+        Raises:
+            Unavailable: what it asks does not answer.
+        """
+        ...
+
+    def key(self) -> ProjectorKey:
+        """What a projection made now would be recorded under, besides the memory."""
+        ...
+
+
+class ProjectorKey(NamedTuple):
+    """Names what produces a projection, and the sha256 of the prompt or rules that its text depends on."""
+
+    model_id: str
+    prompt_sha: str
+
+
+class Prompt(NamedTuple):
+    """A rendered prompt: what to do, what to do it with, and the JSON schema that the answer must have."""
+
+    sha: str
+    system: str
+    user: str
+    schema_name: str
+    schema: Mapping[str, Any]
+    max_tokens: int
+
+
+class Controller(Protocol):
+    """A language model that answers with JSON."""
+
     @property
     def model_id(self) -> str:
-        """Names what produces the text."""
+        """Names the model."""
         ...
 
-    @property
-    def prompt_sha(self) -> str:
-        """The sha256 of the prompt or rules that the text depends on."""
-        ...
+    async def answer(self, prompt: Prompt) -> str:
+        """The raw text of the model's answer; whoever asked reads and validates it.
 
-    async def project(self, text: str, evidence: Sequence[str]) -> str:
-        """The symptom lines of a memory, joined by newlines; empty where it explains no failure."""
+        Raises:
+            Unavailable: it does not answer, or not now.
+            ControllerRefused: it will not answer this prompt.
+            ConfigurationError: address, key or model are wrong.
+        """
         ...
 
 

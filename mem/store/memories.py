@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from mem.domain.accepting import Projection
+from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
 from mem.ports import Appended, AppendPlan, Clock, Embedder, Lineage, Reach, Vector, VectorHit
 from mem.store import appending, embeddings, nodes, projections, vectors
@@ -57,7 +57,7 @@ class PostgresMemories:
         """Add reference chunks of one source; the number of new ones."""
         return await in_transaction(self._pool, lambda c: appending.add_reference(c, nodes, source, self._clock.now()))
 
-    async def put_projection(self, sha: str, projection: Projection) -> Projection:
+    async def put_projection(self, sha: str, projection: MadeProjection) -> Projection:
         """Record a projection once per (sha, prompt sha, model id); returns the recorded one.
 
         Raises:

@@ -7,14 +7,14 @@ from datetime import datetime
 
 from psycopg.rows import class_row
 
-from mem.domain.accepting import Projection
+from mem.domain.accepting import MadeProjection, Projection
 from mem.store import journal, nodes
 from mem.store.pool import Connection
 from mem.store.queries import sql
 from mem.writing import entries
 
 
-async def put(connection: Connection, sha: str, made: Projection, now: datetime) -> Projection:
+async def put(connection: Connection, sha: str, made: MadeProjection, now: datetime) -> Projection:
     """Record a projection, or return the one recorded under the same node, prompt and model."""
     key = entries.projection_key(sha, made.prompt_sha, made.model_id)
     await journal.lock(connection, [key])
@@ -22,11 +22,11 @@ async def put(connection: Connection, sha: str, made: Projection, now: datetime)
     if recorded is not None:
         return Projection.model_validate(recorded.data)
     await nodes.require(connection, [sha])
-    row = {"sha": sha, **made.model_dump()}
+    row = {"sha": sha, "text": made.text, "model_id": made.model_id, "prompt_sha": made.prompt_sha}
     if (await connection.execute(sql("projections.insert"), row)).rowcount:
         await connection.execute(sql("projections.show"), row)
     await journal.append(connection, [entries.projection(sha, made)], now)
-    return made
+    return Projection.model_validate(row)
 
 
 async def of_node(connection: Connection, sha: str) -> Projection | None:

@@ -7,7 +7,7 @@ import re
 import struct
 from collections.abc import Mapping, Sequence
 
-from mem.domain.accepting import Projection
+from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, NotFound
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
@@ -74,13 +74,13 @@ class FakeMemories:
                 recorded = self._state.append(entries.reference(nodes, source, len(new)))
         return int(recorded.data["added"])
 
-    async def put_projection(self, sha: str, projection: Projection) -> Projection:
+    async def put_projection(self, sha: str, projection: MadeProjection) -> Projection:
         """Record a projection once per (sha, prompt sha, model id); the first of a node stands."""
         entry = entries.projection(sha, projection)
         async with self._state.lock:
             if entry.key not in self._state.by_key:
                 self._require([sha])
-                self._state.projections.setdefault(sha, projection)
+                self._state.projections.setdefault(sha, Projection.model_validate(projection.model_dump()))
             recorded = self._state.append(entry)
         return Projection.model_validate(recorded.data)
 

@@ -7,8 +7,9 @@ import math
 import re
 from collections.abc import Sequence
 
+from mem.domain.accepting import MadeProjection, SymptomLine
 from mem.domain.canonical import sha256_hex
-from mem.ports import Candidate, RerankQuery
+from mem.ports import Candidate, EvidenceText, ProjectorKey, RerankQuery
 
 _WORD = re.compile(r"\w+")
 
@@ -58,13 +59,19 @@ class FakeTokens:
 class FakeProjector:
     """Takes the lines of the evidence that say `error`."""
 
-    model_id = "fake-projector-1"
-    prompt_sha = sha256_hex("lines that say error")
+    def key(self) -> ProjectorKey:
+        """Names this fake."""
+        return ProjectorKey("fake-projector-1", sha256_hex("lines that say error"))
 
-    async def project(self, text: str, evidence: Sequence[str]) -> str:  # noqa: ARG002 - the port's signature
-        """The symptom lines of a memory, joined by newlines; empty where it explains no failure."""
-        lines = [line for one in evidence for line in one.splitlines() if "error" in line.lower()]
-        return "\n".join(dict.fromkeys(lines))
+    async def project(self, text: str, evidence: Sequence[EvidenceText]) -> MadeProjection:  # noqa: ARG002 - the port's signature
+        """The symptom lines of a memory; none where it explains no failure."""
+        lines = {
+            line: SymptomLine(text=line, origin="evidence", evidence_sha=one.sha, line=number)
+            for one in evidence
+            for number, line in enumerate(one.text.splitlines(), 1)
+            if "error" in line.lower()
+        }
+        return MadeProjection.of(list(lines.values()), **self.key()._asdict())
 
 
 class FakeReranker:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mem.domain.accepting import Projection
+from mem.domain.accepting import MadeProjection
 from mem.domain.canonical import canonical_sha
 from mem.domain.journal import Entry
 from mem.domain.nodes import Node
@@ -37,12 +37,12 @@ def appended_key(project: str, request_id: str) -> str:
     return f"appended:accept:{project}:{request_id}"
 
 
-def projection(sha: str, made: Projection) -> Entry:
+def projection(sha: str, made: MadeProjection) -> Entry:
     """What a model derived from a node."""
     return Entry(
         kind="projection",
         key=projection_key(sha, made.prompt_sha, made.model_id),
-        data={"sha": sha, "text": made.text, "model_id": made.model_id, "prompt_sha": made.prompt_sha},
+        data={"sha": sha, **made.model_dump(mode="json", exclude_none=True)},
     )
 
 

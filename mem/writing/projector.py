@@ -8,8 +8,10 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from mem.domain.accepting import MadeProjection, SymptomLine
 from mem.domain.canonical import canonical_sha
 from mem.parsing import failure_lines
+from mem.ports import EvidenceText, ProjectorKey
 
 MODEL_ID = "mem-extractive-1"
 LINES_PER_EVIDENCE = 8
@@ -19,25 +21,23 @@ MAX_LINES = 24
 class ExtractiveProjector:
     """Quotes the best failure lines of each evidence record; no model, no network, the same text every time."""
 
-    @property
-    def model_id(self) -> str:
-        """Names this projector and its version."""
-        return MODEL_ID
+    def key(self) -> ProjectorKey:
+        """This projector's version, and the sha of the rule files and limits that the text depends on."""
+        return ProjectorKey(MODEL_ID, rules_sha())
 
-    @property
-    def prompt_sha(self) -> str:
-        """The sha of the rule files and limits that the text depends on."""
-        return rules_sha()
-
-    async def project(self, text: str, evidence: Sequence[str]) -> str:
-        """The distinct failure lines of all evidence, in its order; empty where it shows no failure."""
+    async def project(self, text: str, evidence: Sequence[EvidenceText]) -> MadeProjection:
+        """The distinct failure lines of all evidence, in its order; none where it shows no failure."""
         del text  # what a memory says in prose is widened by a lexicon, which this projector does not have
-        return await asyncio.to_thread(_quote, evidence)
+        lines = await asyncio.to_thread(_quote, evidence)
+        return MadeProjection.of(lines, **self.key()._asdict())
 
 
-def _quote(evidence: Sequence[str]) -> str:
-    lines = [line for each in evidence for line in failure_lines(each, limit=LINES_PER_EVIDENCE)]
-    return "\n".join(list(dict.fromkeys(lines))[:MAX_LINES])
+def _quote(evidence: Sequence[EvidenceText]) -> list[SymptomLine]:
+    lines: dict[str, SymptomLine] = {}
+    for each in evidence:
+        for line in failure_lines(each.text, limit=LINES_PER_EVIDENCE):
+            lines.setdefault(line, SymptomLine(text=line, origin="evidence", evidence_sha=each.sha))
+    return list(lines.values())[:MAX_LINES]
 
 
 @cache

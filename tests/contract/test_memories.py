@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from mem.domain.accepting import Projection
+from mem.domain.accepting import MadeProjection
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, NotFound
 from mem.domain.nodes import Node
 from mem.ports import Appended, Reach
@@ -17,8 +17,8 @@ HERE = Reach("p", federated=False)
 EVERYWHERE = Reach("p", federated=True)
 
 
-def _projection(text: str = "npm ERESOLVE", model: str = "m") -> Projection:
-    return Projection(text=text, model_id=model, prompt_sha="prompt")
+def _projection(text: str = "npm ERESOLVE", model: str = "m") -> MadeProjection:
+    return MadeProjection(text=text, model_id=model, prompt_sha="prompt")
 
 
 async def test_append_makes_nodes_and_edges(parts):

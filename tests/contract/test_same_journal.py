@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mem.domain.accepting import Projection
+from mem.domain.accepting import MadeProjection
 from mem.domain.nodes import Node
 from mem.ports import LedgerKey, Reach, Settlement, Skill
 from tests.contract.parts import Parts, signature
@@ -13,7 +13,7 @@ async def _everything(parts: Parts) -> None:
     new = await parts.accept("new", supersedes=(old,))
     await parts.accept("NEW", request_id="duplicate")
     await parts.memories.add_reference([Node(level="R", project="*", text="r", source="doc")], "doc")
-    await parts.memories.put_projection(new, Projection(text="t", model_id="m", prompt_sha="s"))
+    await parts.memories.put_projection(new, MadeProjection(text="t", model_id="m", prompt_sha="s"))
     await parts.memories.put_vectors("text", {old: "one", new: "two"}, parts.embedder)
     await parts.failures.link(
         project="p", request_id="1", sha=new, signatures=[signature("b"), signature("a"), signature("b")]

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mem.cli.main import app_for
-from mem.domain.accepting import Projection
+from mem.domain.accepting import MadeProjection
 from mem.domain.journal import Entry
 from mem.domain.nodes import Node
 from mem.ports import AppendPlan
@@ -272,7 +272,7 @@ def shas(state) -> dict[str, str]:
         for name, symptom in (("with", "first line\nsecond line"), ("without", "")):
             node = Node(level="L1", project="p", text=f"memory {name}")
             await memories.append(AppendPlan(f"appended:{name}", node, (), (), ()))
-            await memories.put_projection(node.sha, Projection(text=symptom, model_id="m", prompt_sha="s" * 64))
+            await memories.put_projection(node.sha, MadeProjection(text=symptom, model_id="m", prompt_sha="s" * 64))
             found[name] = node.sha
         chunk = Node(level="R", project="*", text="chunk", source="d.md")
         await memories.add_reference([chunk], "d.md")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mem.domain.accepting import Projection
+from mem.domain.accepting import MadeProjection
 from mem.domain.canonical import canonical_json
 from mem.domain.lookup import LookUpInput
 from mem.domain.nodes import Node
@@ -124,7 +124,7 @@ class World:
         evidence = (Node(level="L0", project=project, text=log, source="pi:1", turn=12),) if log else ()
         key = f"appended:accept:{project}:{self._number}"
         await memories.append(AppendPlan(key, node, evidence, (), tuple(supersedes)))
-        await memories.put_projection(node.sha, Projection(text=symptom, model_id="m", prompt_sha="s"))
+        await memories.put_projection(node.sha, MadeProjection(text=symptom, model_id="m", prompt_sha="s"))
         await memories.put_vectors("text", {node.sha: text}, self.embedder)
         if symptom:
             await memories.put_vectors("symptom", {node.sha: symptom}, self.embedder)

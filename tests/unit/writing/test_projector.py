@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from mem.domain.accepting import MadeProjection
+from mem.domain.canonical import sha256_hex
 from mem.parsing import extract
 from mem.parsing.extract import SIGNATURES
+from mem.ports import EvidenceText
 from mem.writing import projector as module
 from mem.writing.links import signatures_of
 from mem.writing.projector import LINES_PER_EVIDENCE, MAX_LINES, ExtractiveProjector, rules_sha
@@ -29,7 +32,12 @@ SUCCESS = "added 120 packages in 3s\nfound 0 vulnerabilities\nDone in 4.1s.\n"
 
 
 async def project(*evidence: str) -> str:
-    return await ExtractiveProjector().project("text", evidence)
+    return (await project_from("text", *evidence)).text
+
+
+async def project_from(text: str, *evidence: str) -> MadeProjection:
+    records = [EvidenceText(sha256_hex(each), each) for each in evidence]
+    return await ExtractiveProjector().project(text, records)
 
 
 async def test_the_failure_lines_of_the_evidence_are_quoted():
@@ -55,7 +63,7 @@ async def test_each_record_contributes_in_its_order_and_a_line_once():
 
 async def test_the_text_of_the_memory_never_changes_its_symptom():
     """What is told in prose is no symptom, not even when it names an error."""
-    assert await ExtractiveProjector().project("ModuleNotFoundError: No module named 'x'", [NPM]) == await project(NPM)
+    assert await project_from("ModuleNotFoundError: No module named 'x'", NPM) == await project_from("text", NPM)
 
 
 async def test_a_projection_is_bounded():
@@ -77,9 +85,9 @@ async def test_no_secret_is_quoted():
 
 async def test_the_prompt_sha_is_that_of_the_rules(tmp_path, monkeypatch):
     """A changed, added or renamed rule file is another prompt; another reading of the same rules is not."""
-    now = ExtractiveProjector().prompt_sha
+    now = ExtractiveProjector().key().prompt_sha
     rules_sha.cache_clear()
-    assert ExtractiveProjector().prompt_sha == now
+    assert ExtractiveProjector().key().prompt_sha == now
     folder = tmp_path / "rules"
     folder.mkdir()
     for path in Path("mem/parsing/rules").glob("*.toml"):
@@ -106,7 +114,7 @@ async def test_the_limits_are_part_of_the_prompt(monkeypatch):
 
 def sha_of_folder() -> str:
     rules_sha.cache_clear()
-    return ExtractiveProjector().prompt_sha
+    return ExtractiveProjector().key().prompt_sha
 
 
 def test_a_memory_answers_to_each_failure_of_its_evidence_once():
