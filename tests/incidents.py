@@ -5,23 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent / "fixtures" / "incidents"
 DECISIONS = "decisions.toml"
-
-# Words that carry grammar, not content. What an error and a memory may share is these and words of one or two letters.
-STOP_WORDS = frozenset(
-    """about above after again against all also although always among and another any anything are around because been
-    before being below between both but came can cannot could did does doing done down during each either else enough
-    even ever every few first for from get gets getting got had has have having her here him his how however into its
-    itself just last least less let like made make makes making many may might more most much must neither never next
-    nor not nothing now off once one only onto other others our out over own per rather same she should since some
-    something still such than that the their them then there these they thing things this those though three through
-    thus too twice two under unless until upon upward very was well were what when where whereas whether which while who
-    whole whom whose why will with within without would yet you your""".split()
-)
+WORDS = "words.toml"
 
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -51,6 +41,7 @@ class Decision(NamedTuple):
     """A memory that explains no failure."""
 
     id: str
+    kind: str
     memory: str
     evidence: tuple[Evidence, ...]
 
@@ -63,7 +54,19 @@ def incidents() -> tuple[Incident, ...]:
 def decisions() -> tuple[Decision, ...]:
     """The memories that explain no failure, in the order of their file."""
     entries = _read(FOLDER / DECISIONS).get("decision", [])
-    return tuple(Decision(entry["id"], entry["memory"].strip(), _evidence(entry)) for entry in entries)
+    return tuple(Decision(entry["id"], entry["kind"], entry["memory"].strip(), _evidence(entry)) for entry in entries)
+
+
+@cache
+def tools() -> frozenset[str]:
+    """The names that an incident's tool may have."""
+    return frozenset(_read(FOLDER / WORDS)["tools"].split())
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    """The words that carry grammar and no content."""
+    return frozenset(_read(FOLDER / WORDS)["stop_words"].split())
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -75,7 +78,7 @@ def content_words(text: str) -> frozenset[str]:
     for piece in _PIECE.findall(text):
         for word in (piece, *_HUMP.split(piece)):
             folded = word.casefold()
-            if folded.isdigit() or (len(folded) > 2 and folded not in STOP_WORDS):
+            if folded.isdigit() or (len(folded) > 2 and folded not in stop_words()):
                 words.add(_singular(folded))
     return frozenset(words)
 
