@@ -23,6 +23,7 @@ from activities.gate_memory import GateMemory
 from activities.link_signatures import LinkSignatures
 from activities.look_up_context import LookUpActivity
 from activities.project_symptoms import ProjectSymptoms
+from activities.query_memory import QueryActivity
 from activities.record_candidate import RecordCandidate
 from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
@@ -34,6 +35,7 @@ from mem.settings import Settings
 from mem.wiring import Ports, open_ports
 from workflows.accept import AcceptMemory
 from workflows.context import LookUpContext
+from workflows.query import QueryMemory
 from workflows.rebuild import RebuildProjections
 
 log = structlog.get_logger()
@@ -44,7 +46,7 @@ PASSED_THROUGH = ("mem", "activities", "workflows", "pydantic", "pydantic_core",
 """Deterministic packages of our own and what they build on: importing them anew for each run costs 10 ms."""
 
 
-WORKFLOWS = (AcceptMemory, LookUpContext, RebuildProjections)
+WORKFLOWS = (AcceptMemory, LookUpContext, QueryMemory, RebuildProjections)
 
 STICKY_TIMEOUT = timedelta(seconds=5)
 """So long the runs of a worker that died wait for it before another one takes them."""
@@ -69,7 +71,9 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
             DeriveSignatures(ports.memories, ports.failures).derive_signatures,
             settle.settle_acceptance,
             settle.settle_lookup,
+            settle.settle_query,
             LookUpActivity(ports.look_up).look_up,
+            QueryActivity(ports.query).query_memory,
         ],
         workflow_runner=workflow_runner(),
         interceptors=interceptors,

@@ -7,8 +7,9 @@ from temporalio import activity
 from activities.errors import reporting
 from mem.domain.accepting import AcceptedBody, SettledBodies, Wait
 from mem.ports import Ledger, LedgerKey, Reach, Settlement
-from mem.recall.look_up import OPERATION
+from mem.recall import look_up, query_memories
 from mem.recall.outcome import Unsettled
+from mem.recall.query_outcome import UnsettledQuery
 
 
 class SettleAnswer:
@@ -32,7 +33,14 @@ class SettleAnswer:
     @reporting
     async def settle_lookup(self, unsettled: Unsettled) -> None:
         """Count and store an answer that went out while the ledger could not be written."""
-        key = LedgerKey(OPERATION, unsettled.project, unsettled.request_id)
+        key = LedgerKey(look_up.OPERATION, unsettled.project, unsettled.request_id)
         reach = Reach(unsettled.project, unsettled.federated)
         settlement = Settlement(key, unsettled.fingerprint, tuple(unsettled.sightings), reach)
         await self._ledger.settle(settlement, lambda _: unsettled.body.encode("utf-8"))
+
+    @activity.defn(name="settle_query")
+    @reporting
+    async def settle_query(self, unsettled: UnsettledQuery) -> None:
+        """Store an answer that went out while the ledger could not be written; a query counts nothing."""
+        key = LedgerKey(query_memories.OPERATION, unsettled.project, unsettled.request_id)
+        await self._ledger.store(key, unsettled.fingerprint, unsettled.body.encode("utf-8"))

@@ -20,10 +20,17 @@ from mem.clients.temporal.jobs import run_to_end
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, AcceptResult, check_limits
 from mem.domain.answers import Answer
 from mem.domain.errors import Unavailable
-from mem.domain.ids import accept_workflow_id, context_workflow_id, fingerprint, rebuild_workflow_id
+from mem.domain.ids import (
+    accept_workflow_id,
+    context_workflow_id,
+    fingerprint,
+    query_workflow_id,
+    rebuild_workflow_id,
+)
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
+from mem.domain.query import QueryAnswer, QueryRequest, check_question
 from mem.domain.rebuild import RebuildInput, RebuildReport
-from mem.doors import SentLog, prepare_candidate, prepare_lookup
+from mem.doors import SentLog, prepare_candidate, prepare_lookup, prepare_question
 from mem.parsing import current_algo
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -146,6 +153,33 @@ class MemoryClient:
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(ContextAnswer.model_validate_json(body), body, prepared.notes, prepared.sent)
+
+    async def query(self, request: QueryRequest, *, deadline: float = DEADLINE_SECONDS) -> Reply[QueryAnswer]:
+        """Ask a project's memories a question.
+
+        Raises:
+            InvalidRequest: the question is blank.
+            RequestConflict: the request id was used before with another body.
+            Unavailable: no answer within the deadline; the same call may be sent again.
+        """
+        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True))
+        prepared = await asyncio.to_thread(prepare_question, request)
+        check_question(prepared.message)
+        call = Call(
+            workflow="QueryMemory",
+            update="query",
+            workflow_id=query_workflow_id(request.project, request.request_id),
+            update_id=mark,
+            result=Answer,
+            message=prepared.message.model_copy(update={"fingerprint": mark}),
+            fingerprint=mark,
+            summary=f"Query {', '.join(request.levels)}, project {request.project}",
+            lifetime=LOOK_UP_LIFETIME,
+            attributes=_attributes(request.project, None),
+            task_queue=self._task_queue,
+        )
+        body = await send(self._client, call, deadline=deadline)
+        return Reply(QueryAnswer.model_validate_json(body), body, prepared.notes)
 
     async def rebuild(self, *, check: bool = False) -> RebuildReport:
         """Derive the signatures of all memories from their evidence, or only compare; waits however long it takes.

@@ -8,13 +8,14 @@ from mem.domain.accepting import MAX_EVIDENCE_BYTES, AcceptRequest, Evidence
 from mem.domain.canonical import canonical_json
 from mem.domain.errors import InvalidRequest
 from mem.domain.lookup import MAX_TASK_CHARACTERS, MAX_TOOL_CHARACTERS, ContextRequest, LookUpInput
+from mem.domain.query import MAX_QUESTION_CHARACTERS, QueryInput, QueryRequest
 from mem.parsing import distill
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 
 DISTILL_ABOVE_BYTES = 64 * 1024
 
-MessageT = TypeVar("MessageT", bound=AcceptRequest | LookUpInput)
+MessageT = TypeVar("MessageT", bound=AcceptRequest | LookUpInput | QueryInput)
 
 
 class SentLog(NamedTuple):
@@ -47,6 +48,10 @@ class _Notes:
         """A text that people write: no control characters, no secrets."""
         stripped = strip_unsafe(text)
         return self._redacted(stripped.text, stripped.removed)
+
+    def question(self, text: str) -> str:
+        """A question, which people write or paste: from a terminal it keeps its colours, which a log is read by."""
+        return self._safe(text) if "\x1b" in text else self.short(text)
 
     def log(self, text: str, limit: int) -> tuple[str, list[int] | None, dict[str, object]]:
         """A log without hidden characters and secrets; of one that was distilled its line map and its origin.
@@ -139,6 +144,20 @@ def prepare_lookup(request: ContextRequest) -> Prepared[LookUpInput]:
         fields |= {"signature_source": safe, **origin}
         sent = SentLog(safe, line_map)
     return Prepared(LookUpInput.model_validate(fields), notes.told(), sent)
+
+
+def prepare_question(request: QueryRequest) -> Prepared[QueryInput]:
+    """The question without secrets and hidden characters.
+
+    Raises:
+        InvalidRequest: an id looks like a secret.
+    """
+    refuse_secret_ids(request_id=request.request_id, project=request.project)
+    notes = _Notes()
+    # What stands for a secret can be longer than the secret.
+    safe = notes.question(request.question)[:MAX_QUESTION_CHARACTERS]
+    fields = request.model_dump(exclude_unset=True) | {"question": safe}
+    return Prepared(QueryInput.model_validate(fields), notes.told())
 
 
 def _evidence(evidence: Evidence, notes: _Notes) -> Evidence:

@@ -16,6 +16,7 @@ from mem.clients.temporal.search_attributes import register_search_attributes
 from mem.clients.tokens import Cl100kCounter
 from mem.ports import Clock, Embedder, Failures, Journal, Ledger, Memories, Projector, Reranker, Skills, TokenCounter
 from mem.recall.look_up import LookUp, LookUpPorts
+from mem.recall.query_memories import QueryMemories, QueryPorts
 from mem.settings import Settings
 from mem.store.failures import PostgresFailures
 from mem.store.journal import PostgresJournal
@@ -46,6 +47,7 @@ class Ports:
     embedder: Embedder
     projector: Projector
     look_up: LookUp
+    query: QueryMemories
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ async def open_ports(found: Addresses, settings: Settings) -> AsyncIterator[Port
         legs = await opened.enter_async_context(
             await open_pool(url, size=settings.database_pool, statement_timeout_ms=LEG_STATEMENT_MS)
         )
+        asking = await _look_up_ports(legs, clock, embedder, settings)
         yield Ports(
             journal=PostgresJournal(writes, clock),
             memories=PostgresMemories(writes, clock),
@@ -99,7 +102,8 @@ async def open_ports(found: Addresses, settings: Settings) -> AsyncIterator[Port
             skills=PostgresSkills(writes, clock),
             embedder=embedder,
             projector=ExtractiveProjector(),
-            look_up=LookUp(await _look_up_ports(legs, clock, embedder, settings)),
+            look_up=LookUp(asking),
+            query=QueryMemories(QueryPorts(asking.memories, asking.ledger, asking.embedder, asking.reranker)),
         )
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from pydantic import ValidationError
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError, FailureError
 
 with workflow.unsafe.imports_passed_through():
     from activities.look_up_context import LookUpActivity
@@ -16,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.lookup import LookUpInput
     from mem.recall.outcome import LookUpOutcome, Trace
     from workflows import policies
-    from workflows.failures import as_application_error, conflict, is_callers_fault
+    from workflows.answering import Answering, settled
     from workflows.search_attributes import MAX_SIGNATURES, MEM_DEGRADED, MEM_OUTCOME, MEM_SIGNATURE, MEM_TIER, MEM_TOOL
     from workflows.trace_markdown import trace_markdown
 
@@ -27,12 +24,11 @@ class LookUpContext:
 
     @workflow.init
     def __init__(self, request: LookUpInput) -> None:
-        self._mark = fingerprint_of(request)
+        mark = fingerprint_of(request)
         self._tool = request.tool
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
-        self._request = request.model_copy(update={"fingerprint": self._mark})
-        self._outcome: LookUpOutcome | None = None
-        self._fault: ApplicationError | None = None
+        self._request = request.model_copy(update={"fingerprint": mark})
+        self._answering = Answering[LookUpOutcome](mark)
 
     @workflow.run
     async def run(self, request: LookUpInput) -> Answer:
@@ -43,8 +39,8 @@ class LookUpContext:
                 worker could run it to its end.
         """
         del request  # __init__ has it
-        try:
-            outcome = await workflow.execute_local_activity_method(
+        outcome = await self._answering.find(
+            workflow.execute_local_activity_method(
                 LookUpActivity.look_up,
                 self._request,
                 start_to_close_timeout=policies.LOOK_UP_TIMEOUT,
@@ -52,60 +48,41 @@ class LookUpContext:
                 retry_policy=policies.LOOK_UP_RETRY,
                 summary="Run the legs, rank, count and store",
             )
-        except FailureError as error:
-            failure = as_application_error(error, self._mark)
-            workflow.set_current_details(f"**Failed**: {failure.message}")
-            workflow.upsert_search_attributes([MEM_OUTCOME.value_set("failed")])
-            if is_callers_fault(failure):
-                self._fault = failure
-                await workflow.wait_condition(workflow.all_handlers_finished)
-            raise failure from error
-        self._outcome = outcome
+        )
         _show(outcome.trace, self._tool)
-        await self._settle(outcome)
-        await workflow.wait_condition(workflow.all_handlers_finished)
-        return Answer(body=outcome.body, fingerprint=outcome.fingerprint)
+        if outcome.unsettled is not None:
+            await settled(
+                workflow.start_activity_method(
+                    SettleAnswer.settle_lookup,
+                    outcome.unsettled,
+                    start_to_close_timeout=policies.STEP_TIMEOUT,
+                    heartbeat_timeout=policies.ALIVE_TIMEOUT,
+                    schedule_to_close_timeout=policies.STEP_PATIENCE,
+                    retry_policy=policies.STEP_RETRY,
+                    summary="Store and count the answer that already went out",
+                )
+            )
+        return await self._answering.closed(outcome)
 
     @workflow.update(name="lookup", unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def lookup(self, request: LookUpInput) -> Answer:
         """The answer, as soon as there is one."""
         del request  # the validator held it to the run's own
-        await workflow.wait_condition(lambda: self._outcome is not None or self._fault is not None)
-        if self._outcome is None:
-            raise self._fault or ApplicationError("No answer.", type="Unavailable")
-        return Answer(body=self._outcome.body, fingerprint=self._outcome.fingerprint)
+        return await self._answering.told()
 
     @lookup.validator
     def _check_lookup(self, request: LookUpInput) -> None:
-        if fingerprint_of(request) != self._mark:
-            raise conflict(request.request_id)
+        self._answering.check(request)
 
     @workflow.query(name="context")
     def context(self) -> str:
         """The answer's body, or an empty text while there is none."""
-        return "" if self._outcome is None else self._outcome.body
+        return self._answering.body
 
     @workflow.query(name="trace")
     def trace(self) -> Trace | None:
         """Legs, times, scores and drops; null while there is no answer."""
-        return None if self._outcome is None else self._outcome.trace
-
-    async def _settle(self, outcome: LookUpOutcome) -> None:
-        if outcome.unsettled is None:
-            return
-        settling = workflow.start_activity_method(
-            SettleAnswer.settle_lookup,
-            outcome.unsettled,
-            start_to_close_timeout=policies.STEP_TIMEOUT,
-            heartbeat_timeout=policies.ALIVE_TIMEOUT,
-            schedule_to_close_timeout=policies.STEP_PATIENCE,
-            retry_policy=policies.STEP_RETRY,
-            summary="Store and count the answer that already went out",
-        )
-        try:
-            await asyncio.shield(settling)
-        except asyncio.CancelledError:
-            await settling  # the answer is out already, so a cancelled run pays what it owes
+        return None if self._answering.outcome is None else self._answering.outcome.trace
 
 
 def _show(trace: Trace, tool: str | None) -> None:

@@ -87,6 +87,11 @@ def context_workflow_id(project: str, request_id: str) -> str:
     return f"context:{project}:{request_id}"
 
 
+def query_workflow_id(project: str, request_id: str) -> str:
+    """The id of the QueryMemory workflow that answers this request."""
+    return f"query:{project}:{request_id}"
+
+
 def rebuild_workflow_id(algo: int, *, check: bool) -> str:
     """The id of the RebuildProjections workflow: one run at a time, which whoever asks for the same waits for."""
     return f"{'check' if check else 'rebuild'}:signatures:{algo}"

@@ -11,6 +11,7 @@ from mem.client import MemoryClient, Reply
 from mem.domain.accepting import AcceptRequest
 from mem.domain.errors import MemError
 from mem.domain.lookup import ContextRequest
+from mem.domain.query import QueryRequest
 from mem.gateway.bodies import Identified, read_fields
 from mem.gateway.problems import install, name_request, problem, request_id_header
 
@@ -48,6 +49,13 @@ def create_app(client: MemoryClient) -> FastAPI:
         name_request(request, candidate.request_id)
         return _replied(await client.accept(candidate), identified)
 
+    @app.post("/memory/query", summary="Ask a project's memories a question", openapi_extra=_body(QueryRequest))
+    async def query(request: Request) -> Response:
+        identified = await read_fields(request)
+        question = QueryRequest.model_validate(identified.fields)
+        name_request(request, question.request_id)
+        return _replied(await client.query(question), identified)
+
     return app
 
 
@@ -59,7 +67,7 @@ def _replied(reply: Reply[Any], identified: Identified) -> Response:
     return Response(reply.body, media_type="application/json", headers=headers)
 
 
-def _body(model: type[ContextRequest | AcceptRequest]) -> dict[str, Any]:
+def _body(model: type[ContextRequest | AcceptRequest | QueryRequest]) -> dict[str, Any]:
     schema = model.model_json_schema(ref_template="{model}")
     # FastAPI takes this as it is and names no components: what the fields refer to has to stand in them.
     parts = schema.pop("$defs", {})

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from mem.domain.errors import Unavailable
 from mem.domain.lookup import Leg
 from mem.domain.nodes import Level, VectorKind
-from mem.ports import Candidate, Failures, Lineage, Memories, Vector, VectorHit
+from mem.ports import Candidate, Embedder, Failures, Lineage, Memories, Vector, VectorHit
 from mem.recall.legs import Legs
 from mem.recall.query import Probe, Query
 
@@ -57,7 +58,24 @@ async def gather(
     )
     if searches and legs.failed("symptom") and legs.failed("text"):
         lexical = await legs.run("lexical", "search", _lexical(memories, query.probes), dict[str, float]())
-    by_signature = [*(exact or []), *coarse, *of_tool]
+    gathered = await unite(memories, legs, [*(exact or []), *coarse, *of_tool], symptom, text, lexical)
+    if gathered is None:
+        return Gathered({}, {} if exact == [] else None, {}, [])
+    return gathered if exact is not None else gathered._replace(known=None)
+
+
+async def unite(
+    memories: Memories,
+    legs: Legs,
+    by_signature: Sequence[SignatureHit],
+    symptom: Mapping[str, float],
+    text: Mapping[str, float],
+    lexical: Mapping[str, float],
+) -> Gathered | None:
+    """Replace superseded hits by their successors, and merge what each leg says of a node.
+
+    None where the nodes behind the hits could not be read, which fails every leg that had some.
+    """
     hits = sorted({hit.sha for hit in by_signature} | set(symptom) | set(text) | set(lexical))
     lineages = await legs.run("text", "successors", memories.lineages(hits), None)
     if lineages is None:
@@ -67,13 +85,12 @@ async def gather(
         for leg, found in found_by:
             if found:
                 legs.degrade(leg, "The memories behind its hits could not be read.")
-        return Gathered({}, {} if exact == [] else None, {}, [])
-    # A lookup names no user, so that a successor which is not for everybody stays out with what it superseded.
+        return None
+    # No user is named here, so that a successor which is not for everybody stays out with what it superseded.
     lineages = {sha: lineage for sha, lineage in lineages.items() if lineage.node.visibility == "global"}
     live = sorted({lineage.node.stored_sha for lineage in lineages.values()})
     projections = await legs.run("symptom", "projections", memories.projections(live), dict[str, str]())
-    gathered = _merge(lineages, projections, by_signature, symptom, text, lexical)
-    return gathered if exact is not None else gathered._replace(known=None)
+    return _merge(lineages, projections, by_signature, symptom, text, lexical)
 
 
 async def _exact(failures: Failures, query: Query) -> list[SignatureHit]:
@@ -110,6 +127,18 @@ async def _search(memories: Memories, kind: VectorKind, searches: Sequence[tuple
 async def _lexical(memories: Memories, probes: Sequence[Probe]) -> dict[str, float]:
     found = [await memories.lexical(probe.text, LESSONS, probe.reach, WIDTH) for probe in probes]
     return best_of([hit for hits in found for hit in hits])
+
+
+async def embedded(embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
+    """A vector for each text.
+
+    Raises:
+        Unavailable: the embedder gave another number of them.
+    """
+    vectors = await embedder.embed(texts) if texts else []
+    if len(vectors) != len(texts):
+        raise Unavailable(f"The embedder gave {len(vectors)} vectors for {len(texts)} texts.", "See its log.")
+    return list(vectors)
 
 
 async def _idle() -> dict[str, float]:

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mem.domain.errors import Unavailable
 from mem.domain.ids import fingerprint_of
 from mem.domain.lookup import Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
 from mem.domain.nodes import Parent
@@ -28,7 +27,7 @@ from mem.ports import (
 )
 from mem.recall.budget import fit, used_tokens
 from mem.recall.floors import floors
-from mem.recall.gather import WIDTH, Gathered, best_of, gather
+from mem.recall.gather import WIDTH, Gathered, best_of, embedded, gather
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
 from mem.recall.outcome import LookUpOutcome, Unsettled
 from mem.recall.query import Query, read_query
@@ -84,7 +83,8 @@ class LookUp:
 
     async def _find(self, request: LookUpInput, query: Query, legs: Legs) -> Found:
         ports = self._ports
-        vectors = await legs.run("embedding", "embed", self._vectors(query), list[Vector]())
+        embedding = embedded(ports.embedder, [probe.text for probe in query.probes])
+        vectors = await legs.run("embedding", "embed", embedding, list[Vector]())
         gathered, skills = await asyncio.gather(
             gather(ports.memories, ports.failures, legs, query, vectors),
             legs.run("skills", "search", self._skills(query, vectors), list[SkillHit]()),
@@ -98,16 +98,6 @@ class LookUp:
             near += reference.near_misses
         fitted = fit(lessons, skills, request.budget, ports.tokens)
         return Found(query, fitted, gathered.known, near)
-
-    async def _vectors(self, query: Query) -> list[Vector]:
-        if not query.probes:
-            return []
-        vectors = await self._ports.embedder.embed([probe.text for probe in query.probes])
-        if len(vectors) != len(query.probes):
-            raise Unavailable(
-                f"The embedder gave {len(vectors)} vectors for {len(query.probes)} texts.", "See its log."
-            )
-        return list(vectors)
 
     async def _rank(self, request: LookUpInput, query: Query, legs: Legs, gathered: Gathered) -> Ranking:
         if gathered.of_tool:

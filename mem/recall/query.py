@@ -26,6 +26,13 @@ class Probe(NamedTuple):
     reach: Reach
 
 
+class FailureText(NamedTuple):
+    """What of a text tells about a failure: the signatures that identify it, and lines to search with, if any."""
+
+    signatures: tuple[Signature, ...]
+    lines: str | None
+
+
 class Query(NamedTuple):
     """A request, read: `failure` and `task` are None where it has none; a text without failure asks for nothing."""
 
@@ -61,24 +68,29 @@ def read_query(request: LookUpInput) -> Query:
     that is set rules all of them.
     """
     source = request.signature_source
-    signatures: list[Signature] = []
+    signatures: tuple[Signature, ...] = ()
     failure: Probe | None = None
     wide = _reach(request.project, request.scope, federated_by_default=True)
     narrow = _reach(request.project, request.scope, federated_by_default=False)
     if source is not None and source.strip():
-        safe = redact(strip_bidi_and_zero_width(source).text).text
-        signatures = identifying(extract(safe))
-        lines = failure_lines(safe, limit=FAILURE_LINES)
-        # A failure may consist of frames alone, which are not quoted: then its masked message tells about it.
-        told = lines or [signature.message for signature in signatures if signature.message.strip()]
-        if told:
-            failure = Probe("\n".join(told)[:FAILURE_CHARACTERS], wide)
+        signatures, lines = read_failure(source)
+        failure = Probe(lines, wide) if lines is not None else None
     task: Probe | None = None
     if request.task is not None and request.task.strip():
         task = Probe(redact(strip_unsafe(request.task).text).text[:TASK_CHARACTERS], narrow)
     named = redact(strip_unsafe(request.tool).text).text.strip() if request.tool is not None else ""
     tool = named or (signatures[0].tool if signatures else None)
-    return Query(tuple(signatures), failure, task, tool, wide, narrow)
+    return Query(signatures, failure, task, tool, wide, narrow)
+
+
+def read_failure(source: str) -> FailureText:
+    """Extract what a text, which may be a raw log, tells about a failure; redacts it first."""
+    safe = redact(strip_bidi_and_zero_width(source).text).text
+    signatures = identifying(extract(safe))
+    lines = failure_lines(safe, limit=FAILURE_LINES)
+    # A failure may consist of frames alone, which are not quoted: then its masked message tells about it.
+    told = lines or [signature.message for signature in signatures if signature.message.strip()]
+    return FailureText(tuple(signatures), "\n".join(told)[:FAILURE_CHARACTERS] if told else None)
 
 
 def _reach(project: str, scope: Scope | None, *, federated_by_default: bool) -> Reach:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mem.domain.errors import Unavailable
 from mem.domain.ids import SHARED
 from mem.domain.lookup import Lesson, LessonSignature, MatchedKind, Scores, Tier
-from mem.domain.nodes import Parent, StoredNode
+from mem.domain.nodes import Level, Parent, StoredNode
 from mem.ports import Candidate, Reranker, RerankQuery
 from mem.recall.floors import floors
 from mem.recall.legs import Legs
@@ -19,6 +19,8 @@ PROJECT_BOOST = 0.02
 """Added to the score of the caller's own project for ordering alone, so that it decides between near-equals."""
 NEAR_MISS = 0.5
 """A candidate below its floor, but above this part of it, is a near miss."""
+_PLACE: dict[Level, int] = {"L1": 0, "L2": 0, "L0": 1, "R": 2}
+"""What somebody learned stands before what was seen, and both before what a manual says."""
 
 
 class Ranked(NamedTuple):
@@ -79,6 +81,19 @@ def rank_of_tool(candidates: Sequence[Candidate], project: str) -> Ranking:
     """Lessons that carry the tool that was asked for and nothing else: as they come, since a name ranks nothing."""
     ranked = [_ranked(candidate, 2, "text", None, project) for candidate in candidates]
     return Ranking(ranked[: floors().keep_lessons], 0)
+
+
+def rank_hits(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str, k: int) -> list[Ranked]:
+    """The best `k` over a floor of similarity: lessons, then evidence, then reference, each best first and by sha.
+
+    The floors of probability stay out of it: they are calibrated to failures, and a question may be about a decision.
+    """
+    ranked = [
+        _ranked(candidate, 2, kind, rerank, project)
+        for candidate, rerank in _scored(candidates, scores)
+        if (kind := matched_kind(candidate)) is not None
+    ]
+    return sorted(ranked, key=lambda each: each.order)[:k]
 
 
 def rank_reference(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str) -> Ranking:
@@ -146,8 +161,7 @@ def _ranked(candidate: Candidate, tier: Tier, kind: MatchedKind, rerank: float |
     recall = _recall(candidate, kind)
     value = rerank if rerank is not None else (recall or 0.0)
     boost = PROJECT_BOOST if candidate.node.project == project else 0.0
-    level = 1 if candidate.node.level == "R" else 0
-    order = (tier, level, -round(value + boost, SCORE_DIGITS), candidate.node.stored_sha)
+    order = (tier, _PLACE[candidate.node.level], -round(value + boost, SCORE_DIGITS), candidate.node.stored_sha)
     return Ranked(candidate, tier, kind, recall, rerank, order)
 
 

@@ -1,0 +1,92 @@
+"""The legs of a query: always all of them, each in its own order, so that an answer can be explained."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from mem.domain.ids import SHARED
+from mem.domain.nodes import VectorKind
+from mem.domain.query import QueryCandidate, QueryLeg
+from mem.ports import Candidate, Memories, Vector, VectorHit
+from mem.recall.gather import best_of, unite
+from mem.recall.legs import Legs
+from mem.recall.question import Question
+
+LISTED = 50
+DISTANCE_DIGITS = 6
+
+
+class Recalled(NamedTuple):
+    """What the legs found: raw hits by leg, and the candidates made of them, each with the shas that it supersedes."""
+
+    by_leg: Mapping[QueryLeg, Sequence[VectorHit]]
+    candidates: list[Candidate]
+    superseded: Mapping[str, Sequence[str]]
+
+
+async def recall(memories: Memories, legs: Legs, question: Question, vectors: Mapping[str, Vector]) -> Recalled:
+    """Run the legs over a question.
+
+    Args:
+        vectors: by the text that they are of; a leg whose text has none, since the embedder failed, does not run.
+    """
+    by_leg = await _run(memories, legs, question, vectors)
+    similarities = [{hit.sha: hit.similarity for hit in hits} for hits in by_leg.values()]
+    gathered = await unite(memories, legs, [], *similarities)
+    if gathered is None:
+        return Recalled(by_leg, [], {})
+    # A successor may be of another level or project than what it superseded.
+    reach = {question.reach.project, SHARED}
+    candidates = [
+        one for one in gathered.candidates.values() if one.node.level in question.levels and one.node.project in reach
+    ]
+    return Recalled(by_leg, sorted(candidates, key=lambda one: one.node.stored_sha), gathered.superseded)
+
+
+def explained(recalled: Recalled) -> list[QueryCandidate]:
+    """Each leg's order before rerank, to 50."""
+    return [
+        QueryCandidate(sha=hit.sha, leg=leg, rank=rank, distance=round(1.0 - hit.similarity, DISTANCE_DIGITS))
+        for leg, hits in recalled.by_leg.items()
+        for rank, hit in enumerate(hits[:LISTED], 1)
+    ]
+
+
+def ranks_of(recalled: Recalled, sha: str) -> dict[QueryLeg, int]:
+    """The best place of a live node, or of what it supersedes, in each leg that found one of them."""
+    stands_for = {sha, *recalled.superseded.get(sha, ())}
+    places: dict[QueryLeg, int] = {}
+    for leg, hits in recalled.by_leg.items():
+        for rank, hit in enumerate(hits, 1):
+            if hit.sha in stands_for:
+                places.setdefault(leg, rank)
+    return places
+
+
+async def _run(
+    memories: Memories, legs: Legs, question: Question, vectors: Mapping[str, Vector]
+) -> dict[QueryLeg, list[VectorHit]]:
+    nothing: list[VectorHit] = []
+
+    async def nearest(kind: VectorKind, text: str) -> list[VectorHit]:
+        if text not in vectors:
+            return nothing
+        levels = question.lessons if kind == "symptom" else question.levels
+        search = memories.nearest(kind, levels, vectors[text], question.reach, question.width)
+        return await legs.run(kind, "search", search, nothing)
+
+    symptom, text, lexical = await asyncio.gather(
+        nearest("symptom", question.symptom),
+        nearest("text", question.text),
+        legs.run("lexical", "search", _lexical(memories, question), nothing),
+    )
+    return {"symptom": symptom, "text": text, "lexical": lexical}
+
+
+async def _lexical(memories: Memories, question: Question) -> list[VectorHit]:
+    found = [await memories.lexical(text, question.levels, question.reach, question.width) for text in question.texts]
+    best = best_of([hit for hits in found for hit in hits])
+    ordered = sorted(best, key=lambda sha: (-best[sha], sha))[: question.width]
+    return [VectorHit(sha, best[sha]) for sha in ordered]

@@ -1,0 +1,168 @@
+"""The query use case: one question in, the nearest memories out, stored once and counted nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mem.domain.ids import SHARED, fingerprint_of
+from mem.domain.lookup import Scores
+from mem.domain.nodes import Parent
+from mem.domain.query import QueryAnswer, QueryHit, QueryInput, check_question
+from mem.ports import Embedder, Ledger, LedgerKey, Memories, Reranker, RerankQuery, Vector
+from mem.recall.gather import embedded
+from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
+from mem.recall.query_legs import Recalled, explained, ranks_of, recall
+from mem.recall.query_outcome import HitTrace, QueryOutcome, QueryTrace, UnsettledQuery
+from mem.recall.question import Question, plain_question, read_question
+from mem.recall.rank import Ranked, rank_hits, score
+
+OPERATION = "query"
+
+
+@dataclass(frozen=True)
+class QueryPorts:
+    """What a query needs from the outside."""
+
+    memories: Memories
+    ledger: Ledger
+    embedder: Embedder
+    reranker: Reranker
+
+
+class QueryMemories:
+    """Answers questions; a leg that fails makes the answer thinner, never an error."""
+
+    def __init__(
+        self, ports: QueryPorts, *, leg_seconds: float = LEG_SECONDS, total_seconds: float = TOTAL_SECONDS
+    ) -> None:
+        self._ports = ports
+        self._leg_seconds = leg_seconds
+        self._total_seconds = total_seconds
+
+    async def __call__(self, request: QueryInput) -> QueryOutcome:
+        """Answer a question, or return what was answered to it before.
+
+        Raises:
+            InvalidRequest: the question is blank.
+            RequestConflict: the request id was answered before for another body.
+        """
+        check_question(request)
+        mark = fingerprint_of(request)
+        key = LedgerKey(OPERATION, request.project, request.request_id)
+        legs = Legs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)
+        stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)
+        if stored is not None:
+            return _outcome(stored, mark, legs, None, replayed=True)
+        question = await legs.run("signatures", "read", asyncio.to_thread(read_question, request), None)
+        question = question or plain_question(request)
+        recalled = await self._recall(question, legs)
+        hits = await self._hits(request, question, recalled, legs)
+        answer = QueryAnswer(
+            query_id=request.request_id,
+            project=request.project,
+            hits=hits,
+            degraded=legs.degraded,
+            candidates=explained(recalled) if request.explain else None,
+        )
+        return await self._store(key, mark, answer, recalled, legs)
+
+    async def _recall(self, question: Question, legs: Legs) -> Recalled:
+        embedding = embedded(self._ports.embedder, question.texts)
+        vectors = await legs.run("embedding", "embed", embedding, list[Vector]())
+        # No vectors at all where the embedder failed.
+        return await recall(self._ports.memories, legs, question, dict(zip(question.texts, vectors, strict=False)))
+
+    async def _hits(self, request: QueryInput, question: Question, recalled: Recalled, legs: Legs) -> list[QueryHit]:
+        asked = RerankQuery("\n".join(question.texts), question.tool)
+        scores = await score(self._ports.reranker, legs, asked, recalled.candidates)
+        ranked = rank_hits(recalled.candidates, scores, request.project, request.k)
+        provenance = await legs.run("text", "provenance", self._provenance(ranked), dict[str, list[Parent]]())
+        return [_hit(one, provenance, recalled) for one in ranked]
+
+    async def _provenance(self, ranked: Sequence[Ranked]) -> dict[str, list[Parent]]:
+        """What each hit rests on: its parents, and what those that are lessons rest on; each once, nearest first."""
+        own: dict[str, list[Parent]] = {}
+        lessons = []
+        for node in (one.candidate.node for one in ranked):
+            if node.level in {"L1", "L2"}:
+                lessons.append(node.stored_sha)
+            else:
+                own[node.stored_sha] = [
+                    Parent(level=node.level, sha=node.stored_sha, source=node.source, turn=node.turn)
+                ]
+        direct = await self._ports.memories.parents(lessons)
+        between = sorted({parent.sha for parents in direct.values() for parent in parents if parent.level == "L1"})
+        further = await self._ports.memories.parents(between) if between else {}
+        return own | {sha: _walked(parents, further) for sha, parents in direct.items()}
+
+    async def _store(
+        self, key: LedgerKey, mark: str, answer: QueryAnswer, recalled: Recalled, legs: Legs
+    ) -> QueryOutcome:
+        """Store; where that fails the answer goes out all the same, to be stored as it is later.
+
+        Its bytes may have been committed even so, so that they say nothing of a failure to store them.
+        """
+        body = answer.model_dump_json().encode("utf-8")
+        stored = await legs.run("ledger", "store", self._ports.ledger.store(key, mark, body), None)
+        if stored is not None:
+            return _outcome(stored, mark, legs, recalled)
+        unsettled = UnsettledQuery(
+            project=key.scope, request_id=key.request_id, fingerprint=mark, body=body.decode("utf-8")
+        )
+        return _outcome(body, mark, legs, recalled, unsettled=unsettled)
+
+
+def _walked(parents: Sequence[Parent], further: Mapping[str, Sequence[Parent]]) -> list[Parent]:
+    found = {parent.sha: parent for parent in parents}
+    for parent in parents:
+        for one in further.get(parent.sha, ()):
+            found.setdefault(one.sha, one)
+    return list(found.values())
+
+
+def _hit(ranked: Ranked, provenance: Mapping[str, list[Parent]], recalled: Recalled) -> QueryHit:
+    node = ranked.candidate.node
+    return QueryHit(
+        sha=node.stored_sha,
+        level=node.level,
+        project=None if node.project == SHARED else node.project,
+        score=ranked.rerank,
+        scores=Scores(recall=ranked.recall, rerank=ranked.rerank),
+        text=node.text,
+        provenance=provenance.get(node.stored_sha, []),
+        supersedes=list(recalled.superseded.get(node.stored_sha, ())),
+    )
+
+
+def _outcome(
+    body: bytes,
+    mark: str,
+    legs: Legs,
+    recalled: Recalled | None,
+    *,
+    unsettled: UnsettledQuery | None = None,
+    replayed: bool = False,
+) -> QueryOutcome:
+    """Bytes and trace together."""
+    answer = QueryAnswer.model_validate_json(body)
+    # What failed only after the bytes were made stands in the trace alone.
+    failed = {each.leg: each.reason for each in (*answer.degraded, *legs.degraded)}
+    trace = QueryTrace(
+        legs=list(legs.runs),
+        hits=[
+            HitTrace(
+                sha=hit.sha,
+                level=hit.level,
+                project=hit.project,
+                recall=hit.scores.recall,
+                rerank=hit.scores.rerank,
+                ranks={} if recalled is None else ranks_of(recalled, hit.sha),
+            )
+            for hit in answer.hits
+        ],
+        degraded=[f"{leg}: {reason}" for leg, reason in failed.items()],
+        replayed=replayed,
+    )
+    return QueryOutcome(body=body.decode("utf-8"), fingerprint=mark, trace=trace, unsettled=unsettled)

@@ -1,0 +1,62 @@
+"""What a question asks, in the form that the legs need it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mem.domain.nodes import Level
+from mem.domain.query import QueryInput
+from mem.parsing.redact import redact
+from mem.parsing.sanitize import strip_unsafe
+from mem.ports import Reach
+from mem.recall.gather import LESSONS, WIDTH
+from mem.recall.query import TASK_CHARACTERS, read_failure
+
+WIDTH_OF_EACH = 10
+"""How many candidates of each leg are reranked for one wanted hit."""
+
+
+class Question(NamedTuple):
+    """A question, read: `symptom` is what the symptom leg searches with, `text` the question itself."""
+
+    symptom: str
+    text: str
+    tool: str | None
+    levels: tuple[Level, ...]
+    reach: Reach
+    width: int
+
+    @property
+    def texts(self) -> list[str]:
+        """What to search with, each text once."""
+        return list(dict.fromkeys((self.symptom, self.text)))
+
+    @property
+    def lessons(self) -> tuple[Level, ...]:
+        """The levels that have symptoms."""
+        return tuple(level for level in self.levels if level in LESSONS)
+
+
+def read_question(request: QueryInput) -> Question:
+    """Where the question reads like a failure its failure lines stand for it in the symptom leg, else all of it does.
+
+    The project of the request bounds every leg: its own nodes and the shared ones.
+    """
+    signatures, lines = read_failure(request.question)
+    plain = plain_question(request)
+    return plain._replace(
+        symptom=lines if lines is not None else plain.symptom, tool=signatures[0].tool if signatures else None
+    )
+
+
+def plain_question(request: QueryInput) -> Question:
+    """The question taken for words alone."""
+    text = redact(strip_unsafe(request.question).text).text[:TASK_CHARACTERS]
+    return Question(
+        symptom=text,
+        text=text,
+        tool=None,
+        levels=tuple(sorted(set(request.levels))),
+        reach=Reach(request.project, federated=False),
+        width=max(WIDTH, WIDTH_OF_EACH * request.k),
+    )

@@ -1,0 +1,107 @@
+"""What the workflows share that give a caller one answer: the update waits for it, a closed run repeats it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any, Generic, Protocol, TypeVar
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError, FailureError
+
+with workflow.unsafe.imports_passed_through():
+    from mem.domain.answers import Answer
+    from mem.domain.ids import Marked, fingerprint_of
+    from workflows.failures import as_application_error, conflict, is_callers_fault
+    from workflows.search_attributes import MEM_OUTCOME
+
+
+class Outcome(Protocol):
+    """What a use case leaves behind: the answer's exact bytes, as text, and the fingerprint that it answers."""
+
+    @property
+    def body(self) -> str:
+        """The answer."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the request."""
+        ...
+
+
+class Request(Marked, Protocol):
+    """A message of a caller."""
+
+    @property
+    def request_id(self) -> str:
+        """What it is known by."""
+        ...
+
+
+OutcomeT = TypeVar("OutcomeT", bound=Outcome)
+
+
+class Answering(Generic[OutcomeT]):
+    """The answer of one run, or the caller's fault that stands for it."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+        self.outcome: OutcomeT | None = None
+        self._fault: ApplicationError | None = None
+
+    @property
+    def body(self) -> str:
+        """The answer's body, or an empty text while there is none."""
+        return "" if self.outcome is None else self.outcome.body
+
+    async def find(self, work: Awaitable[OutcomeT]) -> OutcomeT:
+        """What the use case leaves behind.
+
+        Raises:
+            ApplicationError: it failed; after a fault of the caller every update has been told so.
+        """
+        try:
+            self.outcome = await work
+        except FailureError as error:
+            failure = as_application_error(error, self._mark)
+            workflow.set_current_details(f"**Failed**: {failure.message}")
+            workflow.upsert_search_attributes([MEM_OUTCOME.value_set("failed")])
+            if is_callers_fault(failure):
+                self._fault = failure
+                await workflow.wait_condition(workflow.all_handlers_finished)
+            raise failure from error
+        return self.outcome
+
+    async def told(self) -> Answer:
+        """The answer, as soon as there is one: what an update returns."""
+        await workflow.wait_condition(lambda: self.outcome is not None or self._fault is not None)
+        if self.outcome is None:
+            raise self._fault or ApplicationError("No answer.", type="Unavailable")
+        return _answer(self.outcome)
+
+    async def closed(self, outcome: OutcomeT) -> Answer:
+        """The answer, once every update has it: what a run returns."""
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return _answer(outcome)
+
+    def check(self, request: Request) -> None:
+        """Hold an update to the request that the run is of.
+
+        Raises:
+            ApplicationError: it is of another body.
+        """
+        if fingerprint_of(request) != self._mark:
+            raise conflict(request.request_id)
+
+
+async def settled(settling: workflow.ActivityHandle[Any]) -> None:
+    """Return once what is owed to the ledger is paid; the answer is out already, so a cancelled run pays it too."""
+    try:
+        await asyncio.shield(settling)
+    except asyncio.CancelledError:
+        await settling
+
+
+def _answer(outcome: Outcome) -> Answer:
+    return Answer(body=outcome.body, fingerprint=outcome.fingerprint)
