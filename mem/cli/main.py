@@ -18,6 +18,7 @@ _MODULES = {
     "status": "stack",
     "accept": "accept",
     "lookup": "context",
+    "query": "query",
     "symptoms": "symptoms",
     "signature": "signature",
     "reference": "reference",

@@ -1,17 +1,31 @@
-"""`mem symptoms show`: what failure a memory is found by."""
+"""`mem symptoms show`: what failure a memory is found by, and where each of its lines comes from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from mem.addresses import find_addresses
 from mem.cli.common import Format, OutputFormat, add_noun, explained, run, show, show_json
+from mem.domain.accepting import MadeProjection, Projection, SymptomLine
+from mem.domain.nodes import Level, StoredNode
 from mem.settings import Settings
 
 if TYPE_CHECKING:
-    from mem.domain.accepting import Projection
+    from mem.domain.journal import Record
+
+_LESSONS: tuple[Level, ...] = ("L1", "L2")
+
+
+class Shown(NamedTuple):
+    """A node, its projection, and what the journal has on it; without a projection, nothing more."""
+
+    node: StoredNode
+    projection: Projection | None
+    recorded_at: str | None
+    origins: list[dict[str, Any]]
 
 
 def register(app: typer.Typer) -> None:
@@ -25,29 +39,86 @@ def show_symptoms(
 ) -> None:
     """Show the symptom projection of a memory."""
     with explained():
-        full, projection = run(_projection(sha))
-        text = projection.text if projection is not None and projection.text else None
-        lines = text.splitlines() if text is not None else []
-        if output is OutputFormat.JSON:
-            show_json(
-                {
-                    "sha": full,
-                    "text": text,
-                    "model_id": projection.model_id if projection is not None else None,
-                    "prompt_sha": projection.prompt_sha if projection is not None else None,
-                    "lines": lines,
-                }
-            )
-        elif projection is None:
-            show(f"{full}\nno projection was made: only lessons (L1, L2) get one")
-        else:
-            show(f"{full}\nby {projection.model_id}, prompt {projection.prompt_sha[:12]}")
-            show("\n".join(f"  {line}" for line in lines) or "  empty: the memory explains no failure")
+        found = run(_shown(sha))
+        show_json(_document(found)) if output is OutputFormat.JSON else show(_told(found))
 
 
-async def _projection(prefix: str) -> tuple[str, Projection | None]:
+async def _shown(prefix: str) -> Shown:
     from mem.wiring import open_store  # noqa: PLC0415 - with what follows, half a second to import
+    from mem.writing.entries import projection_key  # noqa: PLC0415 - likewise
 
     async with open_store(find_addresses(Settings())) as store:
         sha = await store.memories.resolve(prefix)
-        return sha, await store.memories.projection(sha)
+        node = (await store.memories.nodes([sha]))[sha]
+        projection = await store.memories.projection(sha)
+        if projection is None:
+            return Shown(node, None, None, [])
+        record = await store.journal.find(projection_key(sha, projection.prompt_sha, projection.model_id))
+        evidence = {each.stored_sha: each for each in await store.memories.evidence(sha)}
+        origins = [_origin(line, evidence.get(line.evidence_sha or "")) for line in _lines(record)]
+        return Shown(node, projection, record.time if record is not None else None, origins)
+
+
+def _lines(record: Record | None) -> Sequence[SymptomLine]:
+    """The lines as the journal keeps them; records of earlier versions keep the text alone."""
+    return MadeProjection.model_validate(record.data).lines if record is not None else []
+
+
+def _origin(line: SymptomLine, evidence: StoredNode | None) -> dict[str, Any]:
+    return {
+        "text": line.text,
+        "origin": line.origin,
+        "evidence_sha": line.evidence_sha,
+        "source": evidence.source if evidence is not None else None,
+        "turn": evidence.turn if evidence is not None else None,
+        "line": line.line,
+        "entry": line.entry,
+    }
+
+
+def _document(found: Shown) -> dict[str, Any]:
+    projection = found.projection
+    text = projection.text or None if projection is not None else None
+    return {
+        "sha": found.node.stored_sha,
+        "text": text,
+        "model_id": projection.model_id if projection is not None else None,
+        "prompt_sha": projection.prompt_sha if projection is not None else None,
+        "lines": text.splitlines() if text is not None else [],
+        "recorded_at": found.recorded_at,
+        "origins": found.origins,
+    }
+
+
+def _told(found: Shown) -> str:
+    node, projection = found.node, found.projection
+    lines = [node.stored_sha]
+    if projection is None and node.level not in _LESSONS:
+        lines.append(f"no projection was made: this is {node.level}, and only lessons (L1, L2) get one")
+    elif projection is None:
+        lines.append("no projection yet: it is pending, and the run that accepted the memory goes on trying")
+    else:
+        when = f", {found.recorded_at}" if found.recorded_at is not None else ""
+        lines.append(f"by {projection.model_id}, prompt {projection.prompt_sha[:12]}{when}")
+        origins = {each["text"]: _place(each) for each in found.origins}
+        for line in projection.text.splitlines():
+            lines.append(f"  {line}")
+            if line in origins:
+                lines.append(f"    from {origins[line]}")
+        if not projection.text:
+            lines.append("  empty: the memory explains no failure")
+    return "\n".join(lines)
+
+
+def _place(origin: dict[str, Any]) -> str:
+    """Where a line comes from, in words."""
+    place = {"memory": "the memory itself", "model": "the model"}.get(origin["origin"], origin["origin"])
+    if origin["entry"] is not None:
+        place += f" {origin['entry']}"
+    if origin["evidence_sha"] is not None:
+        place += f" {origin['evidence_sha'][:12]}"
+        if origin["source"] is not None:
+            place += f", {origin['source']}"
+        if origin["turn"] is not None:
+            place += f" turn {origin['turn']}"
+    return place if origin["line"] is None else f"{place}, line {origin['line']}"

@@ -14,6 +14,7 @@ from mem.domain.faults import told
 
 REQUEST_ID_HEADER = "Mem-Request-Id"
 RETRY_AFTER_SECONDS = "5"
+FIELDS_REMEDY = "Send the fields as /openapi.json shows them."
 MAX_ERRORS_SHOWN = 5
 MAX_SHOWN = 2000
 
@@ -77,7 +78,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(ValidationError)
     async def on_validation_error(_: Request, error: ValidationError) -> Response:
-        return problem(422, told(error, whole="body", most=MAX_ERRORS_SHOWN), title="InvalidRequest")
+        detail = told(error, whole="body", most=MAX_ERRORS_SHOWN)
+        return problem(422, detail, remedy=FIELDS_REMEDY, title="InvalidRequest")
 
     @app.exception_handler(Exception)
     async def on_fault(_: Request, __: Exception) -> Response:
