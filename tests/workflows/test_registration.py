@@ -18,6 +18,7 @@ from mem.client import MemoryClient
 from mem.clients.temporal.calls import Call
 from mem.domain.accepting import AcceptRequest
 from mem.domain.lookup import ContextRequest
+from mem.domain.query import QueryRequest
 from mem.wiring import Ports
 
 ROOT = Path(__file__).parents[2]
@@ -57,6 +58,7 @@ async def calls(monkeypatch) -> dict[str, Call]:
     requests = [
         client.accept(AcceptRequest(request_id="1", project="p", level="L1", text="lesson")),
         client.look_up(ContextRequest(request_id="1", project="p", tool="npm")),
+        client.query(QueryRequest(request_id="1", project="p", question="why?")),
     ]
     for request in requests:
         with pytest.raises(InterruptedError):
@@ -145,6 +147,7 @@ def test_queries_have_their_names(registered):
     assert queries == {
         "AcceptMemory": {"status"},
         "LookUpContext": {"context", "trace"},
+        "QueryMemory": {"answer", "trace"},
         "RebuildProjections": {"progress"},
     }
 

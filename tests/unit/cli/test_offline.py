@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mem.cli.main import app_for
-from mem.domain.accepting import MadeProjection
+from mem.domain.accepting import MadeProjection, SymptomLine
 from mem.domain.journal import Entry
 from mem.domain.nodes import Node
 from mem.ports import AppendPlan
@@ -34,7 +34,12 @@ ModuleNotFoundError: No module named 'yaml'
 def state(monkeypatch) -> FakeState:
     """The store of the commands, in memory."""
     found = FakeState()
-    ports = SimpleNamespace(memories=FakeMemories(found), skills=FakeSkills(found), embedder=FakeEmbedder())
+    ports = SimpleNamespace(
+        memories=FakeMemories(found),
+        skills=FakeSkills(found),
+        journal=FakeJournal(found),
+        embedder=FakeEmbedder(),
+    )
 
     @asynccontextmanager
     async def opened(*_):
@@ -265,10 +270,24 @@ def test_a_file_that_is_no_skill_is_one_clear_line(tmp_path, state):
 
 @pytest.fixture
 def shas(state) -> dict[str, str]:
-    """A memory with symptoms, one without, and a chunk of reference."""
+    """A memory with symptoms, one without, one whose projection is pending, its evidence, and a chunk of reference."""
 
     async def make() -> dict[str, str]:
         memories, found = FakeMemories(state), {}
+        log = Node(level="L0", project="p", text="starting\n413 Request Entity Too Large", source="ci:7", turn=3)
+        pending = Node(level="L2", project="p", text="memory pending")
+        await memories.append(AppendPlan("appended:pending", pending, (log,), (), ()))
+        found |= {"pending": pending.sha, "evidence": log.sha}
+        lines = [
+            SymptomLine(text="413 Request Entity Too Large", origin="evidence", evidence_sha=log.sha, line=2),
+            SymptomLine(text="upload refused", origin="memory"),
+            SymptomLine(text="HTTP 413", origin="lexicon", entry="http-413"),
+            SymptomLine(text="large bodies fail", origin="model"),
+        ]
+        told = Node(level="L1", project="p", text="memory told")
+        await memories.append(AppendPlan("appended:told", told, (log,), (), ()))
+        await memories.put_projection(told.sha, MadeProjection.of(lines, model_id="m", prompt_sha="s" * 64))
+        found["told"] = told.sha
         for name, symptom in (("with", "first line\nsecond line"), ("without", "")):
             node = Node(level="L1", project="p", text=f"memory {name}")
             await memories.append(AppendPlan(f"appended:{name}", node, (), (), ()))
@@ -286,6 +305,8 @@ def shas(state) -> dict[str, str]:
     [
         ("with", "first line\nsecond line", ["first line", "second line"], "m"),
         ("without", None, [], "m"),
+        ("pending", None, [], None),
+        ("evidence", None, [], None),
         ("reference", None, [], None),
     ],
 )
@@ -299,15 +320,45 @@ def test_the_symptoms_of_a_memory_are_shown_by_prefix(shas, name, text, lines, m
         "model_id": model,
         "prompt_sha": "s" * 64 if model else None,
         "lines": lines,
+        "recorded_at": "2026-07-02T12:00:00Z" if model else None,
+        "origins": [],
     }
+
+
+def test_each_symptom_line_tells_its_origin(shas):
+    """Evidence is named by sha, source, turn and line, the lexicon by its entry, as data and in words."""
+    document = json.loads(run(app, ["symptoms", "show", shas["told"], "--format", "json"]).stdout)
+    assert document["lines"] == [each["text"] for each in document["origins"]]
+    nowhere = dict.fromkeys(("evidence_sha", "source", "turn", "line", "entry"))
+    place = {"evidence_sha": shas["evidence"], "source": "ci:7", "turn": 3, "line": 2, "entry": None}
+    assert [{key: each[key] for key in ("origin", *place)} for each in document["origins"]] == [
+        {"origin": "evidence", **place},
+        {"origin": "memory", **nowhere},
+        {"origin": "lexicon", **nowhere, "entry": "http-413"},
+        {"origin": "model", **nowhere},
+    ]
+    assert run(app, ["symptoms", "show", shas["told"]]).stdout.splitlines()[1:] == [
+        "by m, prompt ssssssssssss, 2026-07-02T12:00:00Z",
+        "  413 Request Entity Too Large",
+        f"    from evidence {shas['evidence'][:12]}, ci:7 turn 3, line 2",
+        "  upload refused",
+        "    from the memory itself",
+        "  HTTP 413",
+        "    from lexicon http-413",
+        "  large bodies fail",
+        "    from the model",
+    ]
 
 
 def test_symptoms_for_people_tell_empty_from_none(shas):
     """That a memory explains no failure is another thing than that it has no projection."""
     shown = {name: run(app, ["symptoms", "show", sha]).stdout for name, sha in shas.items()}
-    assert shown["with"] == f"{shas['with']}\nby m, prompt ssssssssssss\n  first line\n  second line\n"
+    told = "by m, prompt ssssssssssss, 2026-07-02T12:00:00Z"
+    assert shown["with"] == f"{shas['with']}\n{told}\n  first line\n  second line\n"
     assert "explains no failure" in shown["without"]
-    assert "no projection was made" in shown["reference"]
+    assert "this is R, and only lessons" in shown["reference"]
+    assert "this is L0, and only lessons" in shown["evidence"]
+    assert "it is pending" in shown["pending"]
 
 
 def test_a_sha_that_names_none_or_several_is_one_clear_line(shas, state):

@@ -7,7 +7,8 @@ import pytest
 from mem.domain.accepting import MAX_EVIDENCE_BYTES, AcceptRequest
 from mem.domain.canonical import canonical_json, sha256_hex
 from mem.domain.lookup import MAX_TASK_CHARACTERS, ContextRequest
-from mem.doors import DISTILL_ABOVE_BYTES, prepare_candidate, prepare_lookup
+from mem.domain.query import MAX_QUESTION_CHARACTERS, QueryRequest
+from mem.doors import DISTILL_ABOVE_BYTES, prepare_candidate, prepare_lookup, prepare_question
 from mem.parsing import extract
 
 SECRET = "gh" + "p_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAabcd"
@@ -50,6 +51,20 @@ def test_no_secret_of_a_lookup_is_sent_on():
     prepared = prepare_lookup(lookup(tool=SECRET, task=f"t {SECRET}", signature_source=f"{FAILURE}{SECRET}"))
     assert SECRET not in prepared.message.model_dump_json()
     assert prepared.notes == ("Secrets were redacted: github-token.",)
+
+
+def test_no_secret_of_a_question_is_sent_on():
+    """A question is redacted and stays within its limit, and hidden characters go, but not a terminal's colours."""
+    asked = QueryRequest(request_id="r", project="p", question=f"why{HIDDEN}\x07 {SECRET}?", k=3)
+    prepared = prepare_question(asked)
+    assert SECRET not in prepared.message.model_dump_json()
+    assert prepared.message.question.startswith("why ")
+    assert len(prepared.notes) == 2
+    assert prepared.message.model_dump(exclude_unset=True).keys() == asked.model_dump(exclude_unset=True).keys()
+    coloured = asked.model_copy(update={"question": f"\x1b[31mit{HIDDEN} failed\x1b[0m"})
+    assert prepare_question(coloured).message.question == "\x1b[31mit failed\x1b[0m"
+    long = asked.model_copy(update={"question": f"password=hunter2hunter2 {'x' * MAX_QUESTION_CHARACTERS}"[:8192]})
+    assert len(prepare_question(long).message.question) <= MAX_QUESTION_CHARACTERS
 
 
 def test_hidden_characters_are_taken_out_and_counted():

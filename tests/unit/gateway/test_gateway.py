@@ -21,6 +21,7 @@ from mem.domain.errors import (
 )
 from mem.domain.ids import fingerprint
 from mem.domain.lookup import check_inputs
+from mem.domain.query import check_question
 from mem.gateway.app import create_app
 from mem.gateway.bodies import MAX_BODY_BYTES
 from mem.gateway.problems import problem
@@ -28,6 +29,8 @@ from mem.gateway.problems import problem
 ODD_BYTES = b'{"tier":null,  "b":1,"a":"\xc3\xbc","score":0.50}\n'
 CONTEXT = "/memory/context"
 ACCEPT = "/memory/accept"
+QUERY = "/memory/query"
+QUESTION = {"request_id": "r", "project": "p", "question": "why?", "levels": ["L1", "R"], "k": 50, "explain": True}
 ASKED = {"request_id": "r", "project": "p", "tool": "npm"}
 BROUGHT = {"request_id": "r", "project": "p", "level": "L1", "text": "t"}
 
@@ -49,6 +52,10 @@ class StubClient:
         return self._reply(request)
 
     async def accept(self, request):
+        return self._reply(request)
+
+    async def query(self, request):
+        check_question(request)
         return self._reply(request)
 
     def _reply(self, request):
@@ -81,7 +88,7 @@ def problem_of(response, status: int) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("path", "body"), [(CONTEXT, ASKED), (ACCEPT, BROUGHT)])
+@pytest.mark.parametrize(("path", "body"), [(CONTEXT, ASKED), (ACCEPT, BROUGHT), (QUERY, QUESTION)])
 async def test_the_stored_bytes_are_passed_on_as_they_are(http, stub, path, body):
     """Order, spaces and digits of the stored body stay; the request id stands in a header."""
     response = await http.post(path, json=body)
@@ -166,7 +173,7 @@ BAD_BODIES = {
 
 
 @pytest.mark.parametrize("case", list(BAD_BODIES))
-@pytest.mark.parametrize("path", [CONTEXT, ACCEPT])
+@pytest.mark.parametrize("path", [CONTEXT, ACCEPT, QUERY])
 async def test_a_body_that_is_no_request_is_a_problem(http, stub, path, case):
     """Whatever is sent, the answer is a problem document with status 422, and nothing is handed on."""
     response = await http.post(path, content=BAD_BODIES[case])
@@ -229,6 +236,41 @@ async def test_a_candidate_outside_the_contract_is_a_problem(http, stub, fields)
     found = problem_of(await http.post(ACCEPT, json={**BROUGHT, **fields}), 422)
     assert next(iter(fields)) in found["detail"]
     assert stub.requests == []
+
+
+BAD_QUESTIONS = {
+    "none": {"question": None},
+    "empty": {"question": ""},
+    "blank": {"question": " \n"},
+    "too long": {"question": "x" * 8193},
+    "as list": {"question": ["why?"]},
+    "no hit wanted": {"k": 0},
+    "too many hits wanted": {"k": 51},
+    "k as text": {"k": "5"},
+    "k as truth": {"k": True},
+    "unknown level": {"levels": ["L3"]},
+    "no level": {"levels": []},
+    "levels as text": {"levels": "L1"},
+    "explain as text": {"explain": "yes"},
+    "a scope": {"scope": "all-projects"},
+}
+
+
+@pytest.mark.parametrize("case", list(BAD_QUESTIONS))
+async def test_a_question_outside_the_contract_is_a_problem(http, stub, case):
+    """The problem names the field and says what to do; nothing is handed on."""
+    found = problem_of(await http.post(QUERY, json={**QUESTION, **BAD_QUESTIONS[case]}), 422)
+    assert next(iter(BAD_QUESTIONS[case])) in found["detail"]
+    assert found["remedy"]
+    assert stub.requests == []
+
+
+async def test_the_limits_of_a_question_are_inside_the_contract(http, stub):
+    """The longest question, the fewest and the most hits and all levels are taken."""
+    longest = {"question": "x" * 8192, "levels": ["L0", "L1", "L2", "R"]}
+    for k in (1, 50):
+        assert (await http.post(QUERY, json={**QUESTION, **longest, "k": k})).status_code == 200
+    assert [each.k for each in stub.requests] == [1, 50]
 
 
 async def test_a_bad_request_id_in_the_header_is_a_problem(http, stub):
@@ -318,7 +360,7 @@ async def test_a_large_body_below_the_limit_is_handed_on(http, stub):
         (MemError, 500),
     ],
 )
-@pytest.mark.parametrize(("path", "body"), [(CONTEXT, ASKED), (ACCEPT, BROUGHT)])
+@pytest.mark.parametrize(("path", "body"), [(CONTEXT, ASKED), (ACCEPT, BROUGHT), (QUERY, QUESTION)])
 async def test_each_error_has_its_status_cause_and_remedy(http, stub, path, body, kind, status):
     """The problem says what went wrong, what to do, and for which request; only 503 says when to come back."""
     stub.error = kind("The cause.", "The remedy.")
@@ -367,10 +409,14 @@ async def test_health_is_the_process_and_readiness_the_parts(http, stub):
     assert response.headers["retry-after"]
 
 
-async def test_the_schema_shows_both_requests_without_demanding_an_id(http):
+async def test_the_schema_shows_each_request_without_demanding_an_id(http):
     """The generated document holds the fields of each request; the id is optional over HTTP."""
     schema = (await http.get("/openapi.json")).json()
-    for path, needed in ((CONTEXT, {"project"}), (ACCEPT, {"project", "level", "text"})):
+    for path, needed in (
+        (CONTEXT, {"project"}),
+        (ACCEPT, {"project", "level", "text"}),
+        (QUERY, {"project", "question"}),
+    ):
         body = schema["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
         assert set(body["required"]) == needed
         assert "request_id" in body["properties"]

@@ -12,10 +12,13 @@ from mem.domain.accepting import MadeProjection
 from mem.domain.canonical import canonical_json
 from mem.domain.lookup import LookUpInput
 from mem.domain.nodes import Node
+from mem.domain.query import QueryInput
 from mem.parsing import extract
 from mem.ports import AppendPlan, Candidate, RerankQuery, Skill
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.recall.outcome import LookUpOutcome
+from mem.recall.query_memories import QueryMemories, QueryPorts
+from mem.recall.query_outcome import QueryOutcome
 from mem.testing import (
     FakeEmbedder,
     FakeFailures,
@@ -161,6 +164,20 @@ class World:
         given = {"request_id": f"look-{self._number}", "project": "p", **fields}
         look_up = LookUp(self.ports, leg_seconds=leg_seconds, total_seconds=total_seconds)
         return await look_up(LookUpInput.model_validate(given))
+
+    async def query_outcome(
+        self, *, leg_seconds: float = 2.0, total_seconds: float = 6.0, **fields: Any
+    ) -> QueryOutcome:
+        """Ask; the project is `p` and the request id a new one unless they are given."""
+        self._number += 1
+        given = {"request_id": f"query-{self._number}", "project": "p", **fields}
+        parts = QueryPorts(self.ports.memories, self.ports.ledger, self.ports.embedder, self.ports.reranker)
+        query = QueryMemories(parts, leg_seconds=leg_seconds, total_seconds=total_seconds)
+        return await query(QueryInput.model_validate(given))
+
+    async def query(self, question: str, **fields: Any) -> dict[str, Any]:
+        """The body of an answer to a question."""
+        return json.loads((await self.query_outcome(question=question, **fields)).body)
 
     async def look_up(self, **fields: Any) -> dict[str, Any]:
         """The body of an answer."""
