@@ -25,9 +25,10 @@ from mem import wiring
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
 from mem.clients.temporal.search_attributes import SEARCH_ATTRIBUTES
-from mem.domain.ids import accept_workflow_id, context_workflow_id
+from mem.domain.ids import accept_workflow_id, context_workflow_id, query_workflow_id
 from mem.local.temporal import DYNAMIC_CONFIG, binary
 from mem.recall.look_up import LookUp
+from mem.recall.query_memories import QueryMemories
 from mem.settings import Settings
 from mem.testing import FakeEmbedder
 from mem.wiring import Ports, open_ports
@@ -76,12 +77,14 @@ class Rig:
 
     @asynccontextmanager
     async def working(self, interceptors: Sequence[Interceptor] = (), **ports: Any) -> AsyncIterator[None]:
-        """Run the real worker, some of its ports replaced; the legs of a lookup are `look_up_<name>`."""
-        legs = {name.removeprefix("look_up_"): ports.pop(name) for name in list(ports) if name.startswith("look_up_")}
-        seconds = legs.pop("leg_seconds", PATIENT_LEG_SECONDS)
-        legs_of = replace(self.ports.look_up._ports, **legs)
-        look_up = LookUp(legs_of, leg_seconds=seconds, total_seconds=seconds + 1)
-        given = replace(self.ports, **{"look_up": look_up, **ports})
+        """Run the real worker, some of its ports replaced; those of a use case are `look_up_<name>` or `query_<name>`."""
+        cases = {"look_up": LookUp, "query": QueryMemories}
+        for name, case in cases.items():
+            legs = {one.removeprefix(f"{name}_"): ports.pop(one) for one in list(ports) if one.startswith(f"{name}_")}
+            seconds = legs.pop("leg_seconds", PATIENT_LEG_SECONDS)
+            legs_of = replace(getattr(self.ports, name)._ports, **legs)
+            ports.setdefault(name, case(legs_of, leg_seconds=seconds, total_seconds=seconds + 1))
+        given = replace(self.ports, **ports)
         async with build_worker(self.temporal, given, task_queue=self.task_queue, interceptors=interceptors):
             yield
 
@@ -90,6 +93,9 @@ class Rig:
 
     def context_handle(self, request_id: str) -> WorkflowHandle[Any, Any]:
         return self.temporal.get_workflow_handle(context_workflow_id(self.project, request_id))
+
+    def query_handle(self, request_id: str) -> WorkflowHandle[Any, Any]:
+        return self.temporal.get_workflow_handle(query_workflow_id(self.project, request_id))
 
     async def journal(self, kind: str | None = None) -> list[Any]:
         """The records of the journal, of one kind or all of them."""

@@ -23,14 +23,15 @@ from mem.domain.errors import RequestConflict
 from mem.domain.signatures import ALGO
 from tests.replay.scrub import scrubbed
 from tests.temporal_server import OTHER, Rig, events, eventually
-from tests.workflows.material import LESSON, candidate, candidate_fields, lookup
+from tests.workflows.material import LESSON, candidate, candidate_fields, lookup, question
 from tests.workflows.ports import Gate, Switch, Wrapped
 from worker import WORKFLOWS, workflow_runner
 
 HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json"))
 NAMES = {
     "accept_accepted", "accept_rejected", "accept_duplicate", "accept_durable", "accept_plain",
-    "look_up_answered", "look_up_unsettled", "look_up_conflict", "rebuild_done", "rebuild_checked", "rebuild_continued",
+    "look_up_answered", "look_up_unsettled", "look_up_conflict",
+    "query_answered", "query_unsettled", "query_conflict", "rebuild_done", "rebuild_checked", "rebuild_continued",
 }  # fmt: skip
 
 REBUILDS = {
@@ -57,7 +58,7 @@ def test_every_kind_of_run_is_recorded():
     assert {path.stem for path in HISTORIES} >= NAMES
     ends = {path.stem: load(path).events[-1].event_type for path in HISTORIES}
     failed = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED
-    assert [name for name, end in ends.items() if end == failed] == ["look_up_conflict"]
+    assert [name for name, end in ends.items() if end == failed] == ["look_up_conflict", "query_conflict"]
 
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
@@ -91,6 +92,8 @@ async def test_record(rig, temporal_server):
             await _write(f"accept_{name}", rig.accept_handle(name))
         await rig.memory.look_up(lookup(rig, "answered"))
         await _write("look_up_answered", rig.context_handle("answered"))
+        await rig.memory.query(question(rig, "answered", explain=True))
+        await _write("query_answered", rig.query_handle("answered"))
         for name, fields in REBUILDS.items():
             handle = await rig.temporal.start_workflow(
                 "RebuildProjections", fields, id=f"replay:{name}", task_queue=rig.task_queue
@@ -100,14 +103,25 @@ async def test_record(rig, temporal_server):
             await _write(name, first)
     ledger = Wrapped(rig.ports.look_up._ports.ledger, settle=Switch(rig.ports.ledger.settle))
     settling = Wrapped(rig.ports.ledger, settle=settle)
-    async with rig.working(look_up_ledger=ledger, ledger=settling), asyncio.timeout(60):
+    parts = {"look_up_ledger": ledger, "query_ledger": _not_storing(rig), "ledger": settling}
+    async with rig.working(**parts), asyncio.timeout(60):
         await rig.memory.look_up(lookup(rig, "unsettled"))
         await _write("look_up_unsettled", rig.context_handle("unsettled"))
+        await rig.memory.query(question(rig, "unsettled"))
+        await _write("query_unsettled", rig.query_handle("unsettled"))
     later: Rig = rig.in_namespace(await temporal_server.client(OTHER))
     async with later.working(), asyncio.timeout(60):
         with pytest.raises(RequestConflict):
             await later.memory.look_up(lookup(rig, "answered", budget=100))
         await _write("look_up_conflict", later.context_handle("answered"))
+        with pytest.raises(RequestConflict):
+            await later.memory.query(question(rig, "answered", k=1))
+        await _write("query_conflict", later.query_handle("answered"))
+
+
+def _not_storing(rig: Rig) -> Wrapped:
+    ledger = rig.ports.query._ports.ledger
+    return Wrapped(ledger, store=Switch(ledger.store))
 
 
 async def _write(name: str, handle: WorkflowHandle) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from mem.domain.accepting import AcceptRequest
 from mem.domain.lookup import ContextRequest
+from mem.domain.query import QueryRequest
 from tests.temporal_server import Rig
 
 SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
@@ -20,6 +21,8 @@ LOG = (
 TRACEBACK = "Traceback (most recent call last):\n  File \"app.py\", line 3, in f\n    g()\nKeyError: 'colour'\n"
 LESSON = "The peer range of @types/react excludes react 19: pin it through `overrides` instead of forcing the install."
 
+QUESTION = "Why does the peer range of react exclude the install?"
+
 
 def lookup_fields(rig: Rig, request_id: str = "1", **fields: Any) -> dict[str, Any]:
     return {"request_id": request_id, "project": rig.project, "signature_source": LOG, **fields}
@@ -27,6 +30,14 @@ def lookup_fields(rig: Rig, request_id: str = "1", **fields: Any) -> dict[str, A
 
 def lookup(rig: Rig, request_id: str = "1", **fields: Any) -> ContextRequest:
     return ContextRequest.model_validate(lookup_fields(rig, request_id, **fields))
+
+
+def question_fields(rig: Rig, request_id: str = "1", **fields: Any) -> dict[str, Any]:
+    return {"request_id": request_id, "project": rig.project, "question": QUESTION, **fields}
+
+
+def question(rig: Rig, request_id: str = "1", **fields: Any) -> QueryRequest:
+    return QueryRequest.model_validate(question_fields(rig, request_id, **fields))
 
 
 def candidate_fields(rig: Rig, request_id: str = "1", **fields: Any) -> dict[str, Any]:
