@@ -77,7 +77,7 @@ class Rig:
 
     @asynccontextmanager
     async def working(self, interceptors: Sequence[Interceptor] = (), **ports: Any) -> AsyncIterator[None]:
-        """Run the real worker, some of its ports replaced; those of a use case are `look_up_<name>` or `query_<name>`."""
+        """Run the real worker, some ports replaced; those of a use case are `look_up_<name>` and `query_<name>`."""
         cases = {"look_up": LookUp, "query": QueryMemories}
         for name, case in cases.items():
             legs = {one.removeprefix(f"{name}_"): ports.pop(one) for one in list(ports) if one.startswith(f"{name}_")}
