@@ -20,6 +20,8 @@ class Floors(BaseModel):
     text: float
     lexical: float
     reference_text: float
+    question: float
+    question_lexical: float
     skill: float
     keep_lessons: int
     keep_reference: int

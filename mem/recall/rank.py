@@ -84,14 +84,14 @@ def rank_of_tool(candidates: Sequence[Candidate], project: str) -> Ranking:
 
 
 def rank_hits(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str, k: int) -> list[Ranked]:
-    """The best `k` over a floor of similarity: lessons, then evidence, then reference, each best first and by sha.
+    """The best `k` that concern a question: lessons, then evidence, then reference, each best first and by sha.
 
     The floors of probability stay out of it: they are calibrated to failures, and a question may be about a decision.
     """
     ranked = [
-        _ranked(candidate, 2, kind, rerank, project)
+        _ranked(candidate, 2, _nearer_kind(candidate), rerank, project)
         for candidate, rerank in _scored(candidates, scores)
-        if (kind := matched_kind(candidate)) is not None
+        if _concerns_question(candidate)
     ]
     return sorted(ranked, key=lambda each: each.order)[:k]
 
@@ -172,6 +172,15 @@ def _recall(candidate: Candidate, kind: MatchedKind) -> float | None:
         measured = (candidate.symptom_similarity, candidate.text_similarity, candidate.lexical_similarity)
         found = max((value for value in measured if value is not None), default=None)
     return None if found is None else round(found, SCORE_DIGITS)
+
+
+def _nearer_kind(candidate: Candidate) -> MatchedKind:
+    return "symptom" if (candidate.symptom_similarity or 0.0) > (candidate.text_similarity or 0.0) else "text"
+
+
+def _concerns_question(candidate: Candidate) -> bool:
+    nearest = max(candidate.symptom_similarity or 0.0, candidate.text_similarity or 0.0)
+    return nearest >= floors().question or (candidate.lexical_similarity or 0.0) >= floors().question_lexical
 
 
 def _is_near(candidate: Candidate, rerank: float | None, floor: float) -> bool:

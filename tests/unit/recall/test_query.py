@@ -8,7 +8,7 @@ import pytest
 
 from mem.domain.errors import InvalidRequest, RequestConflict
 from mem.domain.nodes import Node
-from mem.ports import AppendPlan
+from mem.ports import AppendPlan, VectorHit
 from mem.testing import FakeMemories
 from tests.unit.recall.kit import NPM_LOG, NPM_SYMPTOM, Scores, World
 
@@ -167,6 +167,33 @@ async def test_what_is_not_near_is_no_hit(world):
     body = await world.query("xylophone quartz jigsaw", explain=True)
     assert body["hits"] == []
     assert len(ranked(body, "text")) == 1
+
+
+@pytest.mark.parametrize(
+    ("leg", "similarity", "hits"),
+    [
+        ("symptom", 0.25, 1),
+        ("symptom", 0.2499, 0),
+        ("text", 0.25, 1),
+        ("text", 0.2499, 0),
+        ("lexical", 0.45, 1),
+        ("lexical", 0.4499, 0),
+    ],
+)
+async def test_one_leg_over_its_floor_makes_a_hit(world, leg, similarity, hits):
+    """Whatever its score, which is told: a question may be about no failure at all."""
+    sha = await world.remember(ANSWER)
+    world.with_ports(reranker=Scores(other=0.001))
+
+    async def nearest(kind, *_):
+        return [VectorHit(sha, similarity)] if kind == leg else []
+
+    async def lexical(*_):
+        return [VectorHit(sha, similarity)] if leg == "lexical" else []
+
+    world.break_part("memories", nearest=nearest, lexical=lexical)
+    found = (await world.query(WHY))["hits"]
+    assert [(hit["sha"], hit["score"], hit["scores"]["recall"]) for hit in found] == [(sha, 0.001, similarity)] * hits
 
 
 async def test_k_is_the_number_of_hits_and_widens_recall(world):
