@@ -238,6 +238,7 @@ async def test_vectors_are_found_by_cosine(parts):
     assert hits[0].similarity == pytest.approx(1.0, abs=1e-3)
     assert await parts.memories.nearest("symptom", ["L1", "L2"], query, HERE, 10) == []
     assert await parts.memories.nearest("text", ["L1"], query, HERE, 1) == hits[:1]
+    assert await parts.memories.nearest("text", [], query, HERE, 10) == []
 
 
 async def test_equal_similarity_is_ordered_by_sha(parts):

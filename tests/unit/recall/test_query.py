@@ -145,6 +145,13 @@ async def test_a_successor_of_another_level_stays_out(world):
     assert shas(await world.query(ANSWER)) == [new]
 
 
+async def test_a_successor_of_another_project_stays_out(world):
+    """The scope of the request holds for what stands in a hit's place, too."""
+    old = await world.remember(ANSWER)
+    await world.remember("moved elsewhere", project="q", supersedes=[old])
+    assert shas(await world.query(ANSWER)) == []
+
+
 async def test_the_project_bounds_every_leg(world):
     """Memories of another project are not even candidates; shared reference is."""
     await world.remember(ANSWER, project="q", symptom=ANSWER)
