@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import structlog
@@ -22,6 +24,10 @@ MAX_CAUSE = 500
 CALLERS_FAULTS = (InvalidRequest, RequestConflict, NotFound)
 """What the same request fails with every time: no event for whoever watches the worker's log."""
 
+SHORTEST_DELAY = timedelta(milliseconds=100)
+LONGEST_DELAY = timedelta(hours=1)
+"""What a server may ask for: not to be hammered, nor to be forgotten."""
+
 BEATS_PER_TIMEOUT = 4
 """More than one, so that a late heartbeat on a busy event loop is no death."""
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
@@ -35,8 +41,18 @@ def as_failure(error: MemError) -> ApplicationError:
         error.remedy[:MAX_CAUSE],
         type=type(error).__name__,
         non_retryable=not isinstance(error, Unavailable),
+        next_retry_delay=_delay(error),
         category=_category(error),
     )
+
+
+def _delay(error: MemError) -> timedelta | None:
+    """How long to wait where the part that failed said so; else the retry policy decides."""
+    seconds = error.retry_after if isinstance(error, Unavailable) else None
+    if seconds is None or not math.isfinite(seconds):
+        return None
+    shortest, longest = SHORTEST_DELAY.total_seconds(), LONGEST_DELAY.total_seconds()
+    return timedelta(seconds=min(max(seconds, shortest), longest))
 
 
 def _bounded(error: Exception) -> str:

@@ -59,7 +59,14 @@ class AmbiguousPrefix(NotFound):
 
 
 class Unavailable(MemError):
-    """A part that the call needs does not answer."""
+    """A part that the call needs does not answer.
+
+    `retry_after`: the seconds after which asking again makes sense, where that is known.
+    """
+
+    def __init__(self, cause: str, remedy: str = "", *, retry_after: float | None = None) -> None:
+        super().__init__(cause, remedy)
+        self.retry_after = retry_after
 
 
 class ControllerRefused(MemError):
