@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 
 import structlog
 from pydantic import ValidationError
@@ -42,6 +43,9 @@ log = structlog.get_logger()
 
 EXPIRY_PAUSE_SECONDS = 3600.0
 
+PROMPTS = Path(__file__).resolve().parent / "prompts"
+"""Beside this file, since the installed package carries none."""
+
 PASSED_THROUGH = ("mem", "activities", "workflows", "pydantic", "pydantic_core", "structlog", "annotated_types")
 """Deterministic packages of our own and what they build on: importing them anew for each run costs 10 ms."""
 
@@ -54,7 +58,7 @@ STICKY_TIMEOUT = timedelta(seconds=5)
 
 def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors: Sequence[Interceptor] = ()) -> Worker:
     """A worker with every workflow and activity of this project."""
-    symptoms = ProjectSymptoms(ports.memories, ports.projector, ports.embedder)
+    symptoms = ProjectSymptoms(ports.memories, ports.projector, ports.embedder, ports.stand_in)
     settle = SettleAnswer(ports.ledger)
     return Worker(
         client,
@@ -62,7 +66,7 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
         workflows=WORKFLOWS,
         activities=[
             RecordCandidate(ports.journal).record_candidate,
-            GateMemory(ports.journal, ports.memories).gate_memory,
+            GateMemory(ports.journal, ports.memories, ports.judge).gate_memory,
             AppendMemory(ports.journal, ports.memories).append_memory,
             symptoms.project_symptoms,
             symptoms.embed_symptoms,
@@ -100,7 +104,7 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with (
-        open_ports(found, settings) as ports,
+        open_ports(found, settings, PROMPTS) as ports,
         build_worker(client, ports, task_queue=found.task_queue, interceptors=interceptors),
     ):
         log.info("worker ready", task_queue=found.task_queue)

@@ -6,15 +6,21 @@ from temporalio import activity
 
 from activities.errors import reporting
 from mem.domain.accepting import MemoryStep, Projection
+from mem.domain.errors import ControllerRefused
 from mem.ports import Embedder, EvidenceText, Memories, Projector
 
 
 class ProjectSymptoms:
-    """Makes the symptom projection and its vector."""
+    """Makes the symptom projection and its vector.
 
-    def __init__(self, memories: Memories, projector: Projector, embedder: Embedder) -> None:
+    Args:
+        stand_in: takes over where the projector refuses for the last time.
+    """
+
+    def __init__(self, memories: Memories, projector: Projector, embedder: Embedder, stand_in: Projector) -> None:
         self._memories = memories
         self._projector = projector
+        self._stand_in = stand_in
         self._embedder = embedder
 
     @activity.defn(name="project_symptoms")
@@ -26,7 +32,12 @@ class ProjectSymptoms:
             return recorded
         node = (await self._memories.nodes([step.sha]))[step.sha]
         evidence = [EvidenceText(each.stored_sha, each.text) for each in await self._memories.evidence(step.sha)]
-        made = await self._projector.project(node.text, evidence)
+        try:
+            made = await self._projector.project(node.text, evidence)
+        except ControllerRefused:
+            if not step.last_ask:
+                raise
+            made = await self._stand_in.project(node.text, evidence)
         return await self._memories.put_projection(step.sha, made)
 
     @activity.defn(name="embed_symptoms")

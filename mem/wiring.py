@@ -6,14 +6,18 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from mem.addresses import Addresses
 from mem.clients.clock import SystemClock
 from mem.clients.minilm import MiniLmEmbedder
+from mem.clients.openai import Endpoint, OpenAiController, OpenAiEmbedder
 from mem.clients.scorer import EmbeddedScorer
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.search_attributes import register_search_attributes
 from mem.clients.tokens import Cl100kCounter
+from mem.domain.errors import ConfigurationError
 from mem.ports import Clock, Embedder, Failures, Journal, Ledger, Memories, Projector, Reranker, Skills, TokenCounter
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.recall.query_memories import QueryMemories, QueryPorts
@@ -25,8 +29,14 @@ from mem.store.memories import PostgresMemories
 from mem.store.migrate import migrate
 from mem.store.pool import Pool, on_connection, open_pool
 from mem.store.skills import PostgresSkills
-from mem.store.vector_index import check_active, ensure_vector_index
+from mem.store.vector_index import active_index, check_active, ensure_vector_index
+from mem.writing import model_gate, model_projector
+from mem.writing.gate import Judge
+from mem.writing.known_names import is_known
+from mem.writing.model_gate import ModelGate
+from mem.writing.model_projector import ModelProjector
 from mem.writing.projector import ExtractiveProjector
+from mem.writing.prompts import load_prompt
 
 LEG_STATEMENT_MS = 1800
 """Below the deadline of a leg, so that the database gives up before the leg does."""
@@ -46,6 +56,8 @@ class Ports:
     skills: Skills
     embedder: Embedder
     projector: Projector
+    stand_in: Projector
+    judge: Judge | None
     look_up: LookUp
     query: QueryMemories
 
@@ -75,44 +87,55 @@ async def open_store(found: Addresses) -> AsyncIterator[Store]:
 
 
 @asynccontextmanager
-async def open_ports(found: Addresses, settings: Settings) -> AsyncIterator[Ports]:
+async def open_ports(found: Addresses, settings: Settings, prompts: Path | None = None) -> AsyncIterator[Ports]:
     """Open everything that a worker needs, and close it again.
 
+    Args:
+        prompts: the folder of the prompts; without it no controller is asked, whatever the settings name.
+
     Raises:
-        ConfigurationError: no database is known, it is not migrated, or its index is for another model.
-        Unavailable: the database does not answer.
+        ConfigurationError: no database is known, it is not migrated, or its index is for another model; or a controller
+            is configured whose address or prompts are not.
+        Unavailable: the database does not answer, or the embedding model does not where it has to be asked for its
+            dimensions.
     """
     url = found.need_database()
     clock: Clock = SystemClock()
-    embedder = await asyncio.to_thread(MiniLmEmbedder.load)
     async with AsyncExitStack() as opened:
         writes = await opened.enter_async_context(
             await open_pool(url, size=settings.database_pool, statement_timeout_ms=WRITE_STATEMENT_MS)
         )
+        embedder = await _open_embedder(settings, writes, opened)
         await on_connection(writes, lambda connection: check_active(connection, embedder.model_id, embedder.dimensions))
         legs = await opened.enter_async_context(
             await open_pool(url, size=settings.database_pool, statement_timeout_ms=LEG_STATEMENT_MS)
         )
+        memories = PostgresMemories(writes, clock)
+        extractive = ExtractiveProjector()
+        controlled = None if prompts is None else _open_controller(settings, prompts, memories, opened)
         asking = await _look_up_ports(legs, clock, embedder, settings)
         yield Ports(
             journal=PostgresJournal(writes, clock),
-            memories=PostgresMemories(writes, clock),
+            memories=memories,
             failures=PostgresFailures(writes, clock),
             ledger=PostgresLedger(writes, clock, days=settings.ledger_days),
             skills=PostgresSkills(writes, clock),
             embedder=embedder,
-            projector=ExtractiveProjector(),
+            projector=extractive if controlled is None else controlled.projector,
+            stand_in=extractive,
+            judge=None if controlled is None else controlled.judge,
             look_up=LookUp(asking),
             query=QueryMemories(QueryPorts(asking.memories, asking.ledger, asking.embedder, asking.reranker)),
         )
 
 
-async def migrate_database(found: Addresses) -> list[str]:
+async def migrate_database(found: Addresses, settings: Settings) -> list[str]:
     """Bring the database to this version's schema and index; what was done, a line each."""
     url = found.need_database()
     done = [f"applied {name}" for name in await migrate(url)]
-    embedder = await asyncio.to_thread(MiniLmEmbedder.load)
-    async with await open_pool(url, size=1) as pool:
+    async with AsyncExitStack() as opened:
+        pool = await opened.enter_async_context(await open_pool(url, size=1))
+        embedder = await _open_embedder(settings, pool, opened)
         await ensure_vector_index(pool, embedder.model_id, embedder.dimensions)
     done.append(f"vector index: {embedder.model_id}, {embedder.dimensions} dimensions")
     return done
@@ -122,6 +145,53 @@ async def migrate_temporal(found: Addresses) -> list[str]:
     """Register the search attributes that the namespace lacks; what was done, a line each."""
     client = await connect(address=found.need_temporal(), namespace=found.namespace)
     return [f"registered search attribute {name}" for name in await register_search_attributes(client)]
+
+
+class _Controlled(NamedTuple):
+    """What asks the controller."""
+
+    projector: Projector
+    judge: Judge
+
+
+def _open_controller(
+    settings: Settings, prompts: Path, memories: Memories, opened: AsyncExitStack
+) -> _Controlled | None:
+    """What asks the configured controller; None where none is configured. Nothing is contacted."""
+    if settings.chat_model is None:
+        return None
+    symptom = load_prompt(
+        prompts, model_projector.PROMPT, placeholders=model_projector.PLACEHOLDERS, limits=model_projector.LIMITS
+    )
+    gate = load_prompt(prompts, model_gate.PROMPT, placeholders=model_gate.PLACEHOLDERS, limits=model_gate.LIMITS)
+    controller = OpenAiController.at(_endpoint(settings, "MEM_CHAT_MODEL"), settings.chat_model)
+    opened.push_async_callback(controller.close)
+    return _Controlled(ModelProjector(controller, symptom, is_known), ModelGate(controller, gate, memories))
+
+
+async def _open_embedder(settings: Settings, pool: Pool, opened: AsyncExitStack) -> Embedder:
+    """The configured embedding model; where the index is of it, its dimensions are known and it need not be up."""
+    model = settings.embedding_model
+    if model is None:
+        return await asyncio.to_thread(MiniLmEmbedder.load)
+    endpoint = _endpoint(settings, "MEM_EMBEDDING_MODEL")
+    dimensions = settings.embedding_dimensions
+    if dimensions is None:
+        active = await on_connection(pool, active_index)
+        dimensions = active.dimensions if active is not None and active.model_id == model else None
+    embedder = await OpenAiEmbedder.at(endpoint, model, dimensions)
+    opened.push_async_callback(embedder.close)
+    return embedder
+
+
+def _endpoint(settings: Settings, setting: str) -> Endpoint:
+    key = settings.openai_api_key
+    if key is None and settings.openai_base_url is None:
+        raise ConfigurationError(
+            f"{setting} is set, and neither OPENAI_API_KEY nor OPENAI_BASE_URL is.",
+            f"Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; or unset {setting}.",
+        )
+    return Endpoint(settings.openai_base_url, None if key is None else key.get_secret_value())
 
 
 async def _look_up_ports(legs: Pool, clock: Clock, embedder: Embedder, settings: Settings) -> LookUpPorts:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError, FailureError
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError
 
 with workflow.unsafe.imports_passed_through():
     from activities.append_memory import AppendMemory
@@ -30,11 +31,12 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.ids import fingerprint_of
     from workflows import policies
     from workflows.acceptance import Acceptance
-    from workflows.failures import as_application_error, conflict, is_callers_fault
+    from workflows.failures import as_application_error, conflict, is_callers_fault, is_refusal
     from workflows.search_attributes import MAX_SIGNATURES, MEM_OUTCOME, MEM_SIGNATURE, MEM_TOOL
 
 ArgumentT = TypeVar("ArgumentT")
 ResultT = TypeVar("ResultT")
+StepT = TypeVar("StepT", bound=AcceptStep)
 
 WAITS: tuple[Wait, ...] = ("all", "durable")
 
@@ -105,7 +107,7 @@ class AcceptMemory:
 
     async def _accept(self) -> None:
         await self._run(RecordCandidate.record_candidate, self._request, "Put the candidate into the journal")
-        verdict = await self._run(GateMemory.gate_memory, self._step, "Judge the candidate")
+        verdict = await self._ask(GateMemory.gate_memory, self._step, "Judge the candidate")
         self._state.judged(verdict)
         if verdict.accept:
             appended = await self._run(AppendMemory.append_memory, self._step, "Append the memory: the durable point")
@@ -121,12 +123,12 @@ class AcceptMemory:
         await asyncio.gather(self._project(step), self._embed(step), self._link(step))
 
     async def _project(self, step: MemoryStep) -> None:
-        self._state.projected(await self._run(ProjectSymptoms.project_symptoms, step, "Extract the symptom lines"))
+        self._state.projected(await self._ask(ProjectSymptoms.project_symptoms, step, "Find the symptom lines"))
         embedded = await self._run(ProjectSymptoms.embed_symptoms, step, "Embed the symptoms")
         self._state.embedded_symptoms(embedded)
 
     async def _embed(self, step: MemoryStep) -> None:
-        await self._run(EmbedText.embed_text, step, "Embed the memory and its evidence", long=True)
+        await self._run(EmbedText.embed_text, step, "Embed the memory and its evidence", attempt=policies.EMBED_TIMEOUT)
         self._state.embedded_text()
 
     async def _link(self, step: MemoryStep) -> None:
@@ -160,18 +162,33 @@ class AcceptMemory:
         await workflow.wait_condition(lambda: not self._settling.locked())
         return failure
 
+    async def _ask(self, activity: Callable[[Any, StepT], Awaitable[ResultT]], step: StepT, summary: str) -> ResultT:
+        """A step that may ask a controller: one that refuses is asked a few times, and done without in the end.
+
+        Counted here and not by attempts, of which an outage takes any number.
+        """
+        for _ in range(policies.ASKS - 1):
+            try:
+                return await self._run(activity, step, summary, attempt=policies.ASK_TIMEOUT)
+            except ActivityError as error:
+                if not is_refusal(error):
+                    raise
+            await workflow.sleep(policies.ASK_PAUSE)
+        last = step.model_copy(update={"last_ask": True})
+        return await self._run(activity, last, f"{summary}; the last time of asking", attempt=policies.ASK_TIMEOUT)
+
     async def _run(
         self,
         activity: Callable[[Any, ArgumentT], Awaitable[ResultT]],
         argument: ArgumentT,
         summary: str,
         *,
-        long: bool = False,
+        attempt: timedelta = policies.STEP_TIMEOUT,
     ) -> ResultT:
         return await workflow.execute_activity_method(
             activity,
             argument,
-            start_to_close_timeout=policies.EMBED_TIMEOUT if long else policies.STEP_TIMEOUT,
+            start_to_close_timeout=attempt,
             heartbeat_timeout=policies.ALIVE_TIMEOUT,
             schedule_to_close_timeout=policies.STEP_PATIENCE,
             retry_policy=policies.STEP_RETRY,

@@ -27,6 +27,11 @@ def is_callers_fault(failure: ApplicationError) -> bool:
     return failure.type in CALLERS_FAULTS
 
 
+def is_refusal(error: ActivityError) -> bool:
+    """Whether a controller would not answer, or not in a form that can be read."""
+    return isinstance(error.cause, ApplicationError) and error.cause.type == "ControllerRefused"
+
+
 def as_application_error(error: FailureError, mark: str) -> ApplicationError:
     """What a step failed with, unwrapped, so that handlers raise nothing that would leave a run stuck.
 

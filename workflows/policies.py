@@ -12,6 +12,15 @@ STEP_TIMEOUT = timedelta(seconds=30)
 ALIVE_TIMEOUT = timedelta(seconds=8)
 """After so long without a heartbeat, which every step sends while it works, its worker is taken for dead."""
 
+ASK_TIMEOUT = timedelta(seconds=90)
+"""One attempt of a step that may ask a controller, which is given a minute, with room for the writes."""
+
+ASKS = 3
+"""So often a controller that refuses, or answers with what cannot be read, is asked: chance may help, patience not."""
+
+ASK_PAUSE = timedelta(seconds=1)
+"""Between two of these."""
+
 EMBED_TIMEOUT = timedelta(minutes=5)
 """Embedding up to 1 MB of evidence on one core."""
 

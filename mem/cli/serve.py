@@ -45,8 +45,9 @@ def migrate() -> None:
     with explained():
         from mem.wiring import migrate_database, migrate_temporal  # noqa: PLC0415 - psycopg and onnxruntime
 
-        found = find_addresses(Settings())
-        for line in run(migrate_database(found)):
+        settings = Settings()
+        found = find_addresses(settings)
+        for line in run(migrate_database(found, settings)):
             say(line)
         try:
             found.need_temporal()

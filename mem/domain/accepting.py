@@ -80,12 +80,16 @@ class AcceptInput(AcceptRequest):
 
 
 class AcceptStep(BaseModel):
-    """Names one acceptance; each step loads the candidate from the journal, so no log travels through history."""
+    """Names one acceptance; each step loads the candidate from the journal, so no log travels through history.
+
+    `last_ask`: a controller that refuses is not asked again; what the step can do without one stands.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     project: str
     request_id: str
+    last_ask: bool = False
 
 
 class MemoryStep(AcceptStep):

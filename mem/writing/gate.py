@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from mem.domain.accepting import AcceptStep, Rule, Verdict
 from mem.domain.journal import Entry
@@ -29,6 +29,14 @@ class _TrivialRule(NamedTuple):
     empty_words: frozenset[str]
 
 
+class Judge(Protocol):
+    """Who is asked about a candidate that no deterministic rule objects to."""
+
+    async def __call__(self, candidate: Candidate, standing: Verdict, *, last: bool) -> Verdict:
+        """The verdict; `standing` where none can be had and it is asked for the last time."""
+        ...
+
+
 def verdict_key(step: AcceptStep) -> str:
     """The journal key of the verdict."""
     return f"verdict:accept:{step.project}:{step.request_id}"
@@ -47,12 +55,20 @@ async def judge(memories: Memories, candidate: Candidate) -> Verdict:
     return Verdict(accept=True, reason="No rule objects.")
 
 
-async def gate(journal: Journal, memories: Memories, step: AcceptStep, candidate: Candidate) -> Verdict:
-    """The recorded verdict of an acceptance, or a new one, recorded. The first recorded verdict stands."""
+async def gate(
+    journal: Journal, memories: Memories, step: AcceptStep, candidate: Candidate, then: Judge | None = None
+) -> Verdict:
+    """The recorded verdict of an acceptance, or a new one, recorded. The first recorded verdict stands.
+
+    Args:
+        then: asked where no rule objects.
+    """
     key = verdict_key(step)
     recorded = await journal.find(key)
     if recorded is None:
         verdict = await judge(memories, candidate)
+        if verdict.accept and then is not None:
+            verdict = await then(candidate, verdict, last=step.last_ask)
         data = {"operation": "accept", "project": step.project, "request_id": step.request_id}
         recorded = await journal.record(
             Entry(kind="verdict", key=key, data=data | {"verdict": verdict.model_dump(mode="json")})
