@@ -7,12 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mem.addresses import Addresses
 from mem.clients.clock import SystemClock
 from mem.clients.minilm import MiniLmEmbedder
-from mem.clients.openai import Endpoint, OpenAiController, OpenAiEmbedder
 from mem.clients.scorer import EmbeddedScorer
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.search_attributes import register_search_attributes
@@ -37,6 +36,9 @@ from mem.writing.model_gate import ModelGate
 from mem.writing.model_projector import ModelProjector
 from mem.writing.projector import ExtractiveProjector
 from mem.writing.prompts import load_prompt
+
+if TYPE_CHECKING:
+    from mem.clients.openai import Endpoint
 
 LEG_STATEMENT_MS = 1800
 """Below the deadline of a leg, so that the database gives up before the leg does."""
@@ -164,6 +166,8 @@ def _open_controller(
         prompts, model_projector.PROMPT, placeholders=model_projector.PLACEHOLDERS, limits=model_projector.LIMITS
     )
     gate = load_prompt(prompts, model_gate.PROMPT, placeholders=model_gate.PLACEHOLDERS, limits=model_gate.LIMITS)
+    from mem.clients.openai import OpenAiController  # noqa: PLC0415 - a third of a second to import
+
     controller = OpenAiController.at(_endpoint(settings, "MEM_CHAT_MODEL"), settings.chat_model)
     opened.push_async_callback(controller.close)
     return _Controlled(ModelProjector(controller, symptom, is_known), ModelGate(controller, gate, memories))
@@ -174,6 +178,8 @@ async def _open_embedder(settings: Settings, pool: Pool, opened: AsyncExitStack)
     model = settings.embedding_model
     if model is None:
         return await asyncio.to_thread(MiniLmEmbedder.load)
+    from mem.clients.openai import OpenAiEmbedder  # noqa: PLC0415 - a third of a second to import
+
     endpoint = _endpoint(settings, "MEM_EMBEDDING_MODEL")
     dimensions = settings.embedding_dimensions
     if dimensions is None:
@@ -185,6 +191,8 @@ async def _open_embedder(settings: Settings, pool: Pool, opened: AsyncExitStack)
 
 
 def _endpoint(settings: Settings, setting: str) -> Endpoint:
+    from mem.clients.openai import Endpoint  # noqa: PLC0415 - a third of a second to import
+
     key = settings.openai_api_key
     if key is None and settings.openai_base_url is None:
         raise ConfigurationError(

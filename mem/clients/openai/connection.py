@@ -10,6 +10,7 @@ import httpx2
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
 from mem.clients.openai.errors import OversizedError, UnreadableError
+from mem.domain.errors import ConfigurationError
 
 OPENAI = "https://api.openai.com/v1"
 NO_KEY = "none"
@@ -26,13 +27,20 @@ class Endpoint(NamedTuple):
 
     @property
     def host(self) -> str:
-        """Host and port, which is all that an error may tell of an address: the rest can hold credentials."""
+        """Host and port, which is all that an error may tell of an address: the rest can hold credentials.
+
+        Raises:
+            ConfigurationError: there are none in it.
+        """
         try:
             parts = urlsplit(self.base_url or OPENAI)
-            port = f":{parts.port}" if parts.port else ""
+            if parts.scheme in ("http", "https") and parts.hostname:
+                return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
         except ValueError:
-            return "an address that cannot be read"
-        return f"{parts.hostname}{port}" if parts.hostname else "an address without a host"
+            pass
+        raise ConfigurationError(
+            "OPENAI_BASE_URL is not the address of a server.", "Set it like `http://127.0.0.1:8080/v1`, or unset it."
+        )
 
     @property
     def is_openai(self) -> bool:
@@ -42,7 +50,10 @@ class Endpoint(NamedTuple):
     def connect(self, *, seconds: float, max_bytes: int) -> AsyncOpenAI:
         """A client whose every read ends within `seconds` and whose answers end at `max_bytes`.
 
-        Temporal owns the retries: what fails is told at once.
+        Temporal owns the retries: what fails is told at once. Nothing is contacted yet.
+
+        Raises:
+            ConfigurationError: the address is none.
         """
 
         async def bound(response: httpx2.Response) -> None:

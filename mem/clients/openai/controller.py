@@ -48,8 +48,8 @@ class OpenAiController:
         `cache_prompt` goes to every server but OpenAI itself, which refuses fields that it does not know: most others
         ignore them, and of one that does not it is taken back.
         """
-        client = endpoint.connect(seconds=seconds, max_bytes=MAX_BYTES)
         asked = Asked("chat model", model, endpoint.host, "MEM_CHAT_MODEL")
+        client = endpoint.connect(seconds=seconds, max_bytes=MAX_BYTES)
         return cls(client, asked, Dialect(cache_prompt=not endpoint.is_openai), seconds=seconds)
 
     @property

@@ -42,8 +42,9 @@ class OpenAiEmbedder:
         Raises:
             Unavailable: the dimensions are not known, and it does not answer.
         """
+        asked = Asked("embedding model", model, endpoint.host, "MEM_EMBEDDING_MODEL")
         client = endpoint.connect(seconds=EMBED_SECONDS, max_bytes=MAX_BYTES)
-        embedder = cls(client, Asked("embedding model", model, endpoint.host, "MEM_EMBEDDING_MODEL"), dimensions or 0)
+        embedder = cls(client, asked, dimensions or 0)
         if dimensions is None:
             try:
                 embedder._dimensions = len((await embedder._vectors([PROBE]))[0])

@@ -73,10 +73,10 @@ def failure_of(error: Exception, asked: Asked) -> MemError:
     if isinstance(error, (APITimeoutError, TimeoutError)):
         return Unavailable(f"{asked} did not answer in time.", _WAIT)
     reason = error.__cause__ if error.__cause__ is not None else error
-    if isinstance(reason, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
-        return _misconfigured(f"{asked} has an address that is none", asked)
-    name = type(reason).__name__
-    return Unavailable(f"{asked} cannot be reached ({name}).", f"{_WAIT} If it is elsewhere, set OPENAI_BASE_URL.")
+    return Unavailable(
+        f"{asked} cannot be reached ({type(reason).__name__}).",
+        f"{_WAIT} If it is elsewhere, set OPENAI_BASE_URL.",
+    )
 
 
 def unreadable(asked: Asked, what: str) -> ControllerRefused:
