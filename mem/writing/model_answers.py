@@ -13,8 +13,8 @@ from mem.domain.errors import ControllerRefused
 from mem.parsing import distill
 from mem.parsing.decode import without_surrogates
 
-LEAST_BYTES = 1000
-"""Below this an excerpt tells nothing; rather fewer records than shorter ones."""
+LEAST_BYTES = 2000
+"""In less than this a log may lose its failing lines; rather fewer records than shorter ones."""
 
 _FENCED = re.compile(r"\A\s*```[A-Za-z]*[ \t]*\n(?P<inside>.*?)\n?```\s*\Z", re.DOTALL)
 
@@ -22,15 +22,20 @@ AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 
 def within_budget(texts: Sequence[str], max_bytes: int) -> list[str]:
-    """The failing lines of each text, in so many bytes of UTF-8 altogether; the last texts are left out first."""
-    shown = [text for text in texts if text.strip()][: max(1, max_bytes // LEAST_BYTES)]
+    """The texts, long ones as their failing lines, in so many bytes of UTF-8 altogether; what does not fit is left out."""
+    told = [without_surrogates(text) for text in texts if text.strip()]
     excerpts: list[str] = []
     left = max_bytes
-    for number, text in enumerate(shown):
+    for number, text in enumerate(told):
         # What a short text leaves over goes to those after it.
-        excerpt = distill(text, max_bytes=left // (len(shown) - number)).text
-        left = max(LEAST_BYTES, left - len(excerpt.encode("utf-8", "replace")))
-        excerpts.append(without_surrogates(excerpt))
+        share = min(left, max(LEAST_BYTES, left // (len(told) - number)))
+        if len(text.encode("utf-8")) <= share:
+            excerpts.append(text)
+        elif share >= LEAST_BYTES:
+            excerpts.append(distill(text, max_bytes=share).text)
+        else:
+            continue
+        left -= len(excerpts[-1].encode("utf-8"))
     return excerpts
 
 

@@ -120,7 +120,9 @@ class LineCheck:
         bare = name.strip(_EDGES).casefold()
         if len(bare) < 2 or bare in _rules().plain or _holds(self._sources, bare):
             return True
-        return any(self._known(each) for each in dict.fromkeys((name, bare, bare.rsplit(".", 1)[-1])))
+        # Of a class in a package of somebody's own, the class may be everybody's.
+        last = name.strip(_EDGES).rsplit(".", 1)[-1]
+        return self._known(bare) or (last[:1].isupper() and self._known(last))
 
 
 def identifiers(line: str) -> list[str]:
