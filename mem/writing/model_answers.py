@@ -22,7 +22,7 @@ AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 
 def within_budget(texts: Sequence[str], max_bytes: int) -> list[str]:
-    """The texts, long ones as their failing lines, in so many bytes of UTF-8 altogether; what does not fit is left out."""
+    """The texts, long ones as their failing lines, in so many bytes of UTF-8 altogether; the rest is left out."""
     told = [without_surrogates(text) for text in texts if text.strip()]
     excerpts: list[str] = []
     left = max_bytes

@@ -33,6 +33,7 @@ LONGEST_PAUSE_SECONDS = 2.0
 SHORTEST_ATTEMPT_SECONDS = 0.1
 LOOK_SECONDS = 0.01
 """A start that failed has done so by now: a turn of the event loop shows it."""
+DESCRIBE_SECONDS = 2.0
 IMPOSTOR_SECONDS = 1.0
 """So long a conflict with an open run is held back, to see whether that run is itself refused."""
 
@@ -94,7 +95,7 @@ async def send(client: Client, call: Call, *, deadline: float) -> bytes:
             reason = error.conflict
         log.info("attempt lost, sent again with the same ids: %s", reason)
         if time.monotonic() + pause >= end:
-            raise reason
+            raise await _with_pending(client, call, reason)
         await asyncio.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
@@ -202,6 +203,24 @@ def _no_answer(client: Client, call: Call, error: BaseException) -> Unavailable:
         f"No answer to {call.workflow_id!r} from Temporal at {target_of(client)}{detail}.",
         "Check that the server and a worker run (`mem status`), then send the same request again.",
     )
+
+
+async def _with_pending(client: Client, call: Call, reason: MemError) -> MemError:
+    """The reason, with what the step failed with last that the run is waiting for."""
+    if not isinstance(reason, Unavailable):
+        return reason
+    try:
+        async with asyncio.timeout(DESCRIBE_SECONDS):
+            described = await client.get_workflow_handle(call.workflow_id).describe()
+    except (RPCError, TimeoutError):
+        return reason
+    failures = {
+        step.activity_type.name: step.last_failure.message
+        for step in described.raw_description.pending_activities
+        if step.HasField("last_failure")
+    }
+    told = "".join(f" It is pending: {name} failed with: {message}" for name, message in sorted(failures.items()))
+    return Unavailable(f"{reason.cause}{told}", reason.remedy)
 
 
 async def _look_at(start: WithStartWorkflowOperation[Any, Any]) -> None:
