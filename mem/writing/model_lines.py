@@ -20,6 +20,8 @@ _STEM = 6
 """Characters of a word that are compared: buffers, buffered and buffering are one word here."""
 _EDGES = ".,;:!?()[]{}\"'`"
 _FOREIGN_SHARE = 0.3
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z]+")
+"""Where a name like DeadlockDetected falls into words; one whose words memory and evidence have is not made up."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -122,7 +124,10 @@ class LineCheck:
             return True
         # Of a class in a package of somebody's own, the class may be everybody's.
         last = name.strip(_EDGES).rsplit(".", 1)[-1]
-        return self._known(bare) or (last[:1].isupper() and self._known(last))
+        if self._known(bare) or (last[:1].isupper() and self._known(last)):
+            return True
+        humps = [hump for hump in _HUMP.split(last) if hump] if "_" not in last else []
+        return len(humps) > 1 and all(_holds(self._sources, hump.casefold()) for hump in humps)
 
 
 def identifiers(line: str) -> list[str]:

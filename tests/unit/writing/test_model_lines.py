@@ -37,6 +37,9 @@ def check(*lines: str, known=is_known, memory: str = MEMORY, limits: Limits = LI
         "proxy-body-size",
         "Ошибка: соединение закрыто сервером",
         "HTTP/1.1 413 Payload Too Large",
+        "org.example.UploadFailed: requested",
+        "org.springframework.web.multipart.MaxUploadSizeExceededException",
+        "psycopg.errors.DeadlockDetected",
     ],
 )
 def test_a_symptom_stands(line):
