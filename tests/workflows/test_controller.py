@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from mem import wiring
 from mem.addresses import find_addresses
 from mem.clients.openai import Endpoint, OpenAiController
 from mem.domain.accepting import MemoryStep
+from mem.domain.canonical import sha256_hex
 from mem.domain.errors import ConfigurationError, Unavailable
 from mem.settings import Settings
 from mem.testing import FakeEmbedder
@@ -25,6 +27,7 @@ from mem.writing.projector import MODEL_ID as EXTRACTIVE
 from tests.openai_server import (
     PROMPTS,
     RESET,
+    Labelled,
     OpenAiServer,
     chat,
     failing,
@@ -264,6 +267,18 @@ async def test_two_attempts_at_once_with_different_answers(rig, server):
         assert await first == second
     assert second.text == OTHER_LINE
     assert await projections(rig) == [("little-1", OTHER_LINE)]
+
+
+async def test_labelled_answers(rig, server):
+    """Recorded answers are served to the prompt and memory that they were given to, and to no other prompt."""
+    symptom, gate = templates()
+    text_sha = sha256_hex(candidate(rig).text)
+    answer = json.dumps({"symptoms": [LINE]})
+    server.script("symptom")
+    server.serve([Labelled("sha-of-another-prompt", text_sha, "strong-1", "{}")])
+    server.serve([Labelled(symptom.sha, text_sha, "strong-1", answer), Labelled(gate.sha, "other", "strong-1", "{}")])
+    async with rig.working(), asyncio.timeout(30):
+        assert (await rig.memory.accept(candidate(rig))).answer.projection.text == LINE
 
 
 async def test_a_refused_step_is_in_the_history(rig, server):

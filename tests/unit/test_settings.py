@@ -1,0 +1,72 @@
+"""Settings from the environment."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from mem.local.plan import _app_env
+from mem.local.stack_file import StackFile, TemporalAddress
+from mem.settings import Settings
+
+MODELS = {
+    "MEM_CHAT_MODEL": "chat-1",
+    "MEM_EMBEDDING_MODEL": "vectors-1",
+    "MEM_EMBEDDING_DIMENSIONS": "1536",
+    "OPENAI_API_KEY": "sk-test",
+    "OPENAI_BASE_URL": "http://127.0.0.1:8080/v1",
+}
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch):
+    for name in MODELS:
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_nothing_set_means_offline():
+    """Without settings no model is asked."""
+    settings = Settings()
+    assert (settings.chat_model, settings.embedding_model, settings.openai_api_key) == (None, None, None)
+
+
+def test_models_go_by_their_own_names(monkeypatch):
+    """The models have our prefix, key and address the names that the OpenAI client knows; the key is not shown."""
+    for name, value in MODELS.items():
+        monkeypatch.setenv(name, value)
+    settings = Settings()
+    assert (settings.chat_model, settings.embedding_model, settings.embedding_dimensions) == (
+        "chat-1",
+        "vectors-1",
+        1536,
+    )
+    assert settings.openai_base_url == "http://127.0.0.1:8080/v1"
+    assert settings.openai_api_key.get_secret_value() == "sk-test"
+    assert "sk-test" not in repr(settings)
+
+
+def test_a_blank_variable_is_not_set(monkeypatch):
+    """A variable that is set to nothing names nothing."""
+    for name in MODELS:
+        monkeypatch.setenv(name, " ")
+    assert Settings().chat_model is None
+    assert Settings().embedding_dimensions is None
+
+
+def test_dimensions_that_no_index_holds(monkeypatch):
+    """More dimensions than an index holds are refused where they are set."""
+    monkeypatch.setenv("MEM_EMBEDDING_DIMENSIONS", "5000")
+    with pytest.raises(ValidationError):
+        Settings()
+
+
+def test_the_stack_hands_them_on(monkeypatch):
+    """What names a model, its address and its key reaches each part of the embedded stack."""
+    for name, value in MODELS.items():
+        monkeypatch.setenv(name, value)
+    stack = StackFile(
+        http="http://127.0.0.1:1", ui=None, temporal=TemporalAddress(address="127.0.0.1:2", namespace="default"),
+        database_url="postgresql:///x", pids={}, task_queue="mem", home="/tmp/home", parts=(),
+    )  # fmt: skip
+    env = _app_env(stack, 1, None, own_temporal=True)
+    assert MODELS.items() <= env.items()
