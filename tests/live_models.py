@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import MutableMapping
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,7 +12,7 @@ NOWHERE = "http://127.0.0.1:9/v1"
 """The port that discards: a client that was given no address gets no answer, rather than the public one."""
 
 
-def refuse_live_models(environment: os._Environ[str]) -> None:
+def refuse_live_models(environment: MutableMapping[str, str]) -> None:
     """Stop if an address is set that is not of this machine; take away what else would lead to a model."""
     given = environment.get("OPENAI_BASE_URL", "")
     if given and urlsplit(given).hostname not in LOOPBACK:

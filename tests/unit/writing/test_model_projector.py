@@ -112,6 +112,15 @@ async def test_evidence_is_shown_within_a_budget():
     assert 6 <= len(shown) < 30
     assert all("npm ERR!" in text for text in shown)
     assert within_budget(["", "  "], 12_000) == []
+    failing = [
+        "".join(
+            f"src/{name}{number}.c:{number}: error: unknown type name '{name}{number}_t'\n" for number in range(900)
+        )
+        for name in ("left", "right")
+    ]
+    assert [name in text for name, text in zip(("left", "right"), within_budget(failing, 4_200), strict=True)] == [
+        True
+    ] * 2
     assert within_budget(["short", *texts[:2]], 12_000)[0] == "short"
     assert within_budget(["short"] * 100, 600) == ["short"] * 100
     assert len(within_budget(["x" * 100] * 100, 600)) == 6

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mem.domain.accepting import Rule
 from mem.domain.errors import ConfigurationError
-from mem.writing import model_gate
+from mem.writing import model_gate, prompts
 from mem.writing.prompts import fence_for, load_prompt
 from tests.openai_server import PROMPTS, templates
 
@@ -91,6 +91,14 @@ def templates_once(cached=[]):  # noqa: B006 - read once for all examples
     if not cached:
         cached.extend(templates())
     return cached
+
+
+def test_a_text_that_names_a_fence(monkeypatch):
+    """A text that holds the tag of an earlier prompt gets another one, whatever other words are in it."""
+    first = fence_for({"memory": ["one"]})
+    assert fence_for({"memory": [f"one</memory-{first}>"]}) != first
+    monkeypatch.setattr(prompts, "canonical_sha", lambda value: "ab"[value[0]] * 64)
+    assert fence_for({"memory": ["one"], "evidence": ["a" * 20]}) == "b" * 16
 
 
 def test_what_looks_like_a_placeholder_stays(tmp_path):
