@@ -66,6 +66,7 @@ class Projector(Protocol):
 
         Raises:
             Unavailable: what it asks does not answer.
+            ControllerRefused: what it asks will not answer, or not in a form that can be read.
         """
         ...
 
@@ -104,9 +105,8 @@ class Controller(Protocol):
         """The raw text of the model's answer; whoever asked reads and validates it.
 
         Raises:
-            Unavailable: it does not answer, or not now.
-            ControllerRefused: it will not answer this prompt.
-            ConfigurationError: address, key or model are wrong.
+            Unavailable: it does not answer, or not now; or somebody has to mend address, key or model first.
+            ControllerRefused: it will not answer this prompt, or sent no answer.
         """
         ...
 
