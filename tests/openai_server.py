@@ -33,6 +33,8 @@ class Reply(NamedTuple):
     reset: bool = False
     endless: int = 0
     """So many more bytes of nothing, sent piece by piece."""
+    pause: float = 0.0
+    """Seconds between these pieces."""
 
 
 class Seen(NamedTuple):
@@ -201,6 +203,7 @@ class OpenAiServer:
             writer.write(CHUNK)
             await writer.drain()
             self.sent += len(CHUNK)
+            await asyncio.sleep(reply.pause)
         return not reply.endless
 
 

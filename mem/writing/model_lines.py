@@ -18,6 +18,8 @@ Fault = Literal["empty", "too-long", "twice", "foreign", "restates", "invents", 
 
 _STEM = 6
 """Characters of a word that are compared: buffers, buffered and buffering are one word here."""
+_LINES_LOOKED_AT = 10
+"""For each that may stand."""
 _EDGES = ".,;:!?()[]{}\"'`"
 _FOREIGN_SHARE = 0.3
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z]+")
@@ -74,12 +76,13 @@ class LineCheck:
         """Sort the lines out."""
         kept: dict[str, str] = {}
         dropped: list[Dropped] = []
-        for line in _single(lines):
-            fault: Fault | None
-            if (fault := self.fault(line)) is None and line.casefold() in kept:
+        most = self._limits.max_lines
+        for number, line in enumerate(_single(lines)):
+            # Each line costs a search through all evidence, and nothing keeps a model from writing thousands.
+            over = len(kept) >= most or number >= most * _LINES_LOOKED_AT
+            fault: Fault | None = "too-many" if over else self.fault(line)
+            if fault is None and line.casefold() in kept:
                 fault = "twice"
-            if fault is None and len(kept) >= self._limits.max_lines:
-                fault = "too-many"
             if fault is None:
                 kept[line.casefold()] = line
             else:

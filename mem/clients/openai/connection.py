@@ -69,7 +69,8 @@ class Endpoint(NamedTuple):
             max_retries=0,
             timeout=httpx2.Timeout(seconds, connect=CONNECT_SECONDS),
             default_headers={"Accept-Encoding": "identity"},
-            http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound]}),
+            # What is asked goes to the address that was set, and to no other that it names.
+            http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound]}, follow_redirects=False),
         )
 
 

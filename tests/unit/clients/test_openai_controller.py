@@ -150,6 +150,7 @@ async def test_what_may_pass_by_itself(server, controller, reply, delay):
         failing(429, code="insufficient_quota", retry_after="1"),
         page(404),
         page(405),
+        failing(307, Location="http://127.0.0.1:9/v1/chat/completions"),
     ],
 )
 async def test_what_somebody_has_to_mend(server, controller, reply):
@@ -199,10 +200,11 @@ async def test_an_endless_body_is_not_kept(server, controller):
     assert server.sent < 50_000_000
 
 
-async def test_a_server_that_takes_its_time(server):
-    """Past the limit of time the call is over, however slowly bytes would still come."""
+@pytest.mark.parametrize("reply", [later(20, symptoms("x")), huge(500_000)._replace(pause=0.15)])
+async def test_a_server_that_takes_its_time(server, reply):
+    """Past the limit of time the call is over, also where bytes come all the time."""
     controller = OpenAiController.at(Endpoint(server.base_url, None), "little-1", seconds=0.3)
-    server.script("other", later(20, symptoms("x")))
+    server.script("other", reply)
     async with asyncio.timeout(5):
         assert "in time" in (await failed(controller)).cause
     await controller.close()

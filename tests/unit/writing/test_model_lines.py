@@ -96,6 +96,13 @@ def test_number_order_and_repetition():
     assert [each.fault for each in checked.dropped] == ["twice", "twice", "too-many"]
 
 
+def test_thousands_of_lines_are_not_looked_at():
+    """Of a model that does not end, the first lines are checked and the rest is counted."""
+    checked = check(*[f"made up by ACME-{number}" for number in range(5000)], "413 Request Entity Too Large")
+    faults = [each.fault for each in checked.dropped]
+    assert (checked.kept, faults.count("invents"), faults.count("too-many")) == ([], 40, 4961)
+
+
 def test_a_secret_is_redacted():
     """A line is redacted and cleaned like anything else that is stored."""
     token = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
