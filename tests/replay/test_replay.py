@@ -24,12 +24,12 @@ from mem.domain.signatures import ALGO
 from tests.replay.scrub import scrubbed
 from tests.temporal_server import OTHER, Rig, events, eventually
 from tests.workflows.material import LESSON, candidate, candidate_fields, lookup, question
-from tests.workflows.ports import Gate, Switch, Wrapped
+from tests.workflows.ports import Gate, Refusing, Switch, Wrapped
 from worker import WORKFLOWS, workflow_runner
 
 HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json"))
 NAMES = {
-    "accept_accepted", "accept_rejected", "accept_duplicate", "accept_durable", "accept_plain",
+    "accept_accepted", "accept_rejected", "accept_duplicate", "accept_durable", "accept_plain", "accept_refused",
     "look_up_answered", "look_up_unsettled", "look_up_conflict",
     "query_answered", "query_unsettled", "query_conflict", "rebuild_done", "rebuild_checked", "rebuild_continued",
 }  # fmt: skip
@@ -101,6 +101,10 @@ async def test_record(rig, temporal_server):
             await handle.result()
             first = rig.temporal.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
             await _write(name, first)
+    refusing = Wrapped(rig.ports.projector, project=Refusing(rig.ports.projector.project, times=2))
+    async with rig.working(projector=refusing), asyncio.timeout(60):
+        await rig.memory.accept(candidate(rig, "refused", text=f"{LESSON} A fourth time."))
+        await _write("accept_refused", rig.accept_handle("refused"))
     ledger = Wrapped(rig.ports.look_up._ports.ledger, settle=Switch(rig.ports.ledger.settle))
     settling = Wrapped(rig.ports.ledger, settle=settle)
     parts = {"look_up_ledger": ledger, "query_ledger": _not_storing(rig), "ledger": settling}

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from mem.domain.errors import ConfigurationError, Unavailable
+from mem.domain.errors import ConfigurationError, ControllerRefused, Unavailable
 
 
 class Wrapped:
@@ -45,6 +45,13 @@ class Slow(Switch):
 
     async def fail(self, *args: Any, **kwargs: Any) -> Any:
         await asyncio.sleep(60)
+
+
+class Refusing(Switch):
+    """A method that asks a model which will not answer."""
+
+    async def fail(self, *args: Any, **kwargs: Any) -> Any:
+        raise ControllerRefused("The model declined.", "Ask again.")
 
 
 class Misconfigured(Switch):
