@@ -40,6 +40,8 @@ def check(*lines: str, known=is_known, memory: str = MEMORY, limits: Limits = LI
         "org.example.UploadFailed: requested",
         "org.springframework.web.multipart.MaxUploadSizeExceededException",
         "psycopg.errors.DeadlockDetected",
+        "pods stuck pending/waiting",
+        "connection to server on port 5432 failed",
     ],
 )
 def test_a_symptom_stands(line):
@@ -54,6 +56,10 @@ def test_a_symptom_stands(line):
         ("requests failed since the ingress resolved buffering the whole body in Kong", "restates"),
         ("upload rejected by gateway-7.internal.example", "invents"),
         ("413 from /var/lib/kong/buffer", "invents"),
+        ("413 in src/upload.ts", "invents"),
+        ("413 in handlers/v2", "invents"),
+        ("413 in app/handlers/upload", "invents"),
+        ("413 below ./uploads", "invents"),
         ("read timed out after 30000 ms", "invents"),
         ("set `client_max_body_size` first", "invents"),
         ("com.acme.UploadTooBigException: body", "invents"),
