@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 # Han, kana and Thai are written without spaces: there each character tells about as much as a short word.
@@ -41,6 +42,17 @@ def stem(word: str) -> str:
             word = word[: -len(ending)]
             break
     return word[:-1] if len(word) > 4 and word[-1] == word[-2] else word
+
+
+def lines_with(cues: Any, text: str, start: int = 0) -> Iterator[tuple[int, str]]:
+    """The lines from `start` on that a cue finds, each once, with the place where the cue ends."""
+    done = start
+    for found in cues.finditer(text, start):
+        if found.start() >= done:
+            begin = text.rfind("\n", 0, found.start()) + 1
+            end = text.find("\n", found.start())
+            done = len(text) if end < 0 else end
+            yield found.end(), text[begin:done]
 
 
 def says(cues: Any, text: str) -> str | None:
