@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
+
 from mem.domain.accepting import AcceptStep, Verdict
 from mem.domain.journal import Entry
 from mem.ports import Journal, Memories
 from mem.writing.candidate import Candidate
-from mem.writing.judging.case import case_of
+from mem.writing.judging.case import Case, case_of
+from mem.writing.judging.feedback import self_feedback
+from mem.writing.judging.injection import injection
 from mem.writing.judging.parents import bad_parents, no_evidence
+from mem.writing.judging.refuted import denied, failed_remedy
+from mem.writing.judging.restating import restates
+from mem.writing.judging.secrets import secret
+from mem.writing.judging.speculation import speculation
+from mem.writing.judging.support import without_a_finding
 from mem.writing.judging.trivial import trivial
 from mem.writing.judging.verdicts import reject as _reject
 from mem.writing.judging.verdicts import short as _short
+
+_REFUSED: tuple[Callable[[Case], Verdict | None], ...] = (secret, injection, self_feedback)
+"""What must not be kept, whatever else it says; before duplicates, which bring their evidence to what stands."""
+_WORTHLESS: tuple[Callable[[Case], Verdict | None], ...] = (
+    trivial,
+    restates,
+    without_a_finding,
+    failed_remedy,
+    denied,
+    speculation,
+)
+"""What is not worth keeping: from the text alone first, then beside the evidence."""
 
 
 def verdict_key(step: AcceptStep) -> str:
@@ -26,9 +48,11 @@ async def judge(memories: Memories, candidate: Candidate) -> Verdict:
     if (verdict := bad_parents(candidate, found)) is not None:
         return verdict
     case = case_of(candidate, found)
+    if (verdict := await asyncio.to_thread(_first, _REFUSED, case)) is not None:
+        return verdict
     if (verdict := await _duplicate(memories, candidate)) is not None:
         return verdict
-    if (verdict := trivial(case)) is not None:
+    if (verdict := await asyncio.to_thread(_first, _WORTHLESS, case)) is not None:
         return verdict
     return Verdict(accept=True, reason="No rule objects.")
 
@@ -44,6 +68,10 @@ async def gate(journal: Journal, memories: Memories, step: AcceptStep, candidate
             Entry(kind="verdict", key=key, data=data | {"verdict": verdict.model_dump(mode="json")})
         )
     return Verdict.model_validate(recorded.data["verdict"])
+
+
+def _first(rules: Sequence[Callable[[Case], Verdict | None]], case: Case) -> Verdict | None:
+    return next((verdict for rule in rules if (verdict := rule(case)) is not None), None)
 
 
 async def _duplicate(memories: Memories, candidate: Candidate) -> Verdict | None:

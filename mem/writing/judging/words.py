@@ -41,7 +41,7 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
             break
-    return word[:-1] if len(word) > 4 and word[-1] == word[-2] else word
+    return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
 
 
 def lines_with(cues: Any, text: str, start: int = 0) -> Iterator[tuple[int, str]]:
