@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 from mem.domain.accepting import Verdict
 from mem.domain.nodes import Node
@@ -15,6 +18,9 @@ from mem.writing.judging.words import lines_with, sentences, stem, tokens
 _ABOVE = 400
 _OUTPUT = 20_000
 _BEHIND = 400
+_BEFORE = 24
+_LAST = 50
+"""Of many statements about one matter the last so many count."""
 
 
 def failed_remedy(case: Case) -> Verdict | None:
@@ -59,12 +65,12 @@ def _remedy(sentence: str) -> str | None:
 
 
 def _still_failing(remedies: list[str], each: Node, evidence: tuple[Node, ...]) -> str | None:
+    """The statement that something failed still behind an attempt at one of the remedies, with no success behind it."""
     rule = support().success
-    for end, line in lines_with(rule.still, each.text):
-        if rule.succeeded.search(each.text, end) is not None:
-            continue
-        if any(rule.succeeded.search(other.text) is not None for other in evidence if later_turn(each, other)):
-            continue
+    if any(rule.succeeded.search(other.text) is not None for other in evidence if later_turn(each, other)):
+        return None
+    succeeded = max((found.start() for found in rule.succeeded.finditer(each.text)), default=-1)
+    for end, line in deque(lines_with(rule.still, each.text, succeeded + 1), _LAST):
         around = stems(each.text[max(0, end - _ABOVE) : end] + line)
         for remedy in remedies:
             mine = stems(remedy)
@@ -110,41 +116,45 @@ def _holds(words: list[str], run: tuple[str, ...]) -> bool:
 def _denials(text: str, evidence: str) -> Iterator[tuple[str, str]]:
     """What the text says, and the statement of the evidence that denies it."""
     rule = support().denial
-    plain = [each for each in sentences(text) if rule.negation.search(each) is None]
-    causes = [part for part in map(stated_cause, plain) if part is not None]
-    if causes:
-        known = set[str]().union(*map(stems, causes))
-        for found in rule.denies.finditer(evidence):
-            thing = _named(next((group for group in found.groups() if group), ""))
-            if thing and thing <= known and not _taken_back(thing, evidence, found.end()):
-                yield from ((part, found.group()) for part in causes if thing <= stems(part))
+    parts = [stated_cause(each) for each in sentences(text) if rule.negation.search(each) is None]
+    causes = [(part, stems(part)) for part in parts if part is not None]
+    for thing, found in _denied_things(evidence, set[str]().union(*(known for _, known in causes))):
+        said = next((part for part, known in causes if thing <= known), None)
+        if said is not None and not _taken_back(thing, evidence, found.end()):
+            yield said, found.group()
     mine = set(tokens(text))
     for found in rule.corrects.finditer(evidence):
         right, thing = (group for group in found.groups() if group)
-        if (
-            set(tokens(thing)) <= mine
-            and not set(tokens(right)) <= mine
-            and any(_asserts(each, thing) for each in plain)
-        ):
+        if set(tokens(thing)) <= mine and not set(tokens(right)) <= mine and _asserts(text, thing):
             yield thing, found.group()
 
 
-def _named(thing: str) -> set[str]:
+def _denied_things(evidence: str, known: set[str]) -> Iterator[tuple[frozenset[str], Any]]:
+    """What the evidence denies among the known words, each thing with the last statement about it."""
+    last: dict[frozenset[str], Any] = {}
+    for found in support().denial.denies.finditer(evidence) if known else ():
+        thing = _named(next((group for group in found.groups() if group), ""))
+        if thing and thing <= known:
+            last[thing] = found
+    yield from last.items()
+
+
+def _named(thing: str) -> frozenset[str]:
     """The telling words of what is denied; none where they say nothing about which thing it is."""
     rule = support().denial
     named = [word for word in tokens(thing) if word not in rule.vague and len(word) > 2]
-    return {stem(word) for word in named[: rule.words]}
+    return frozenset(stem(word) for word in named[: rule.words])
 
 
-def _taken_back(thing: set[str], evidence: str, end: int) -> bool:
-    rule = support().denial
-    for at, line in lines_with(rule.after_all, evidence, end):
-        if thing <= {stem(word) for word in tokens(line)} or thing <= {
-            stem(word) for word in tokens(evidence[at : at + _BEHIND])
-        }:
+def _taken_back(thing: frozenset[str], evidence: str, end: int) -> bool:
+    for at, line in islice(lines_with(support().denial.after_all, evidence, end), _LAST):
+        around = f"{line} {evidence[at : at + _BEHIND]}"
+        if thing <= {stem(word) for word in tokens(around)}:
             return True
     return False
 
 
-def _asserts(sentence: str, thing: str) -> bool:
-    return set(tokens(thing)) <= set(tokens(sentence))
+def _asserts(text: str, thing: str) -> bool:
+    """Whether the text tells a name or figure anywhere without a negation right before it."""
+    told = re.finditer(rf"(?<!\w){re.escape(thing)}(?!\w)", text, re.IGNORECASE)
+    return any(support().denial.negation.search(text[max(0, at.start() - _BEFORE) : at.start()]) is None for at in told)
