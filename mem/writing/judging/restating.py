@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -20,7 +20,7 @@ from mem.writing.judging.insight import insight
 from mem.writing.judging.lexicon import Lexicon, lexicon
 from mem.writing.judging.trivial import telling_words
 from mem.writing.judging.verdicts import quoted, reject
-from mem.writing.judging.words import tokens
+from mem.writing.judging.words import sentences, tokens
 
 _TOKEN = re.compile(r"[^\W_]+")
 # A word as it stands in a letter: no figures, no signs, no capitals but the first.
@@ -67,15 +67,21 @@ def _copied(mine: Sequence[str], evidence: Iterable[Node]) -> list[bool]:
     runs = list(zip(*(mine[at:] for at in range(size)), strict=False)) if size else []
     wanted, known = set(runs), set[tuple[str, ...]]()
     for line in _lines(evidence):
-        theirs = tokens(line)
-        held = wanted.intersection(zip(*(theirs[at:] for at in range(size)), strict=False))
-        if held - known and _is_printed(line):
-            known |= held
+        if wanted.intersection(_runs(line, size)) - known:
+            for piece in sentences(line):
+                held = wanted.intersection(_runs(piece, size))
+                if held - known and _is_printed(piece):
+                    known |= held
     copied = [False] * len(mine)
     for at, run in enumerate(runs):
         if run in known:
             copied[at : at + size] = [True] * size
     return copied
+
+
+def _runs(text: str, size: int) -> Iterator[tuple[str, ...]]:
+    words = tokens(text)
+    return zip(*(words[at:] for at in range(size)), strict=False)
 
 
 def _own(text: str, spans: Sequence[tuple[int, int]], copied: Sequence[bool]) -> str:
@@ -121,10 +127,12 @@ def _told_over(case: Case) -> bool:
     allowed = len(missing) - _rule().found * len(missing)
     lines = _lines(case.evidence) if missing else ()
     for line in lines:
-        if not missing.isdisjoint(held := tokens(line)) and _is_printed(line):
-            missing.difference_update(held)
-            if len(missing) <= allowed:
-                return True
+        if not missing.isdisjoint(tokens(line)):
+            for piece in sentences(line):
+                if not missing.isdisjoint(held := tokens(piece)) and _is_printed(piece):
+                    missing.difference_update(held)
+        if len(missing) <= allowed:
+            return True
     return False
 
 
