@@ -20,11 +20,12 @@ from mem.writing.judging.insight import insight
 from mem.writing.judging.lexicon import Lexicon, lexicon
 from mem.writing.judging.trivial import telling_words
 from mem.writing.judging.verdicts import quoted, reject
-from mem.writing.judging.words import sentences, tokens
+from mem.writing.judging.words import tokens
 
 _TOKEN = re.compile(r"[^\W_]+")
 # A word as it stands in a letter: no figures, no signs, no capitals but the first.
 _PLAIN = re.compile(r"[\"'(\[]?[^\W\d_A-Z]*[^\W\d_](?:['\u2019-]?[^\W\d_A-Z]+)*[\"')\].,;:!?]*")
+_PIECE = re.compile(r"(?<=[.!?])\s+")
 _JSON_LINE = re.compile(r"\\+n|\"")
 _LONG = 300
 _SPEAKER = re.compile(r"^\s*(?:[A-Z]?[a-z][\w.-]{0,20}):\s+")
@@ -68,7 +69,7 @@ def _copied(mine: Sequence[str], evidence: Iterable[Node]) -> list[bool]:
     wanted, known = set(runs), set[tuple[str, ...]]()
     for line in _lines(evidence):
         if wanted.intersection(_runs(line, size)) - known:
-            for piece in sentences(line):
+            for piece in _PIECE.split(line):
                 held = wanted.intersection(_runs(piece, size))
                 if held - known and _is_printed(piece):
                     known |= held
@@ -128,7 +129,7 @@ def _told_over(case: Case) -> bool:
     lines = _lines(case.evidence) if missing else ()
     for line in lines:
         if not missing.isdisjoint(tokens(line)):
-            for piece in sentences(line):
+            for piece in _PIECE.split(line):
                 if not missing.isdisjoint(held := tokens(piece)) and _is_printed(piece):
                     missing.difference_update(held)
         if len(missing) <= allowed:
