@@ -92,7 +92,11 @@ HOSTILE = {
     "spaced": "a b ",
     "digits": "0f ",
     "lines": "x\n",
-    "mixed": "а\u0061о ",
+    "mixed": "\u0430a\u043e ",
+    "almost words": "wordwordwordwordwordwordwordwordwordwordword'wordwordwordwordwordword-word1 ",
+    "string of backslashes": '{"tier":"' + 1000 * "\\",
+    "escaped lines": 1000 * "\\" + 'n"',
+    "corrections": "status 501, not 502; status 503, not 504\n",
 }
 CLAIM = (
     "Raising the pool fixed the timeouts: they came from the proxy, because the pool was probably too small. "
@@ -105,7 +109,7 @@ def _of_size(pattern: str, size: int) -> str:
 
 
 def _cut(log: str) -> list[str]:
-    return [log[at : at + 60_000] for at in range(0, len(log), 60_000)]
+    return [f"{at}\n{log[at : at + 60_000]}" for at in range(0, len(log), 60_000)]  # no two alike
 
 
 @pytest.mark.slow

@@ -123,8 +123,10 @@ def _denials(text: str, evidence: str) -> Iterator[tuple[str, str]]:
         if said is not None and not _taken_back(thing, evidence, found.end()):
             yield said, found.group()
     mine = set(tokens(text))
-    for found in rule.corrects.finditer(evidence):
-        right, thing = (group for group in found.groups() if group)
+    corrections = {
+        tuple(group for group in found.groups() if group): found for found in rule.corrects.finditer(evidence)
+    }
+    for (right, thing), found in corrections.items():
         if set(tokens(thing)) <= mine and not set(tokens(right)) <= mine and _asserts(text, thing):
             yield thing, found.group()
 

@@ -24,9 +24,11 @@ from mem.writing.judging.words import tokens
 
 _TOKEN = re.compile(r"[^\W_]+")
 # A word as it stands in a letter: no figures, no signs, no capitals but the first.
-_PLAIN = re.compile(r"[\"'(\[]?[^\W\d_A-Z]*[^\W\d_](?:['\u2019-]?[^\W\d_A-Z]+)*[\"')\].,;:!?]*")
+_PLAIN = compile_pattern(
+    r"[\"'(\[]?\p{L}[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:['\x{2019}-]\p{L}[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)*[\"')\].,;:!?]*"
+)
 _PIECE = re.compile(r"(?<=[.!?])\s+")
-_JSON_LINE = re.compile(r"\\+n|\"")
+_JSON_LINE = re.compile(r"(?<!\\)\\+n|\"")
 _LONG = 300
 _SPEAKER = re.compile(r"^\s*(?:[A-Z]?[a-z][\w.-]{0,20}):\s+")
 

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from mem.parsing.rules import compile_pattern
 from mem.writing.judging.lexicon import Lexicon, Marks, Phrases, lexicon
 
-_JOINT = re.compile(r"\\*[\"']|[{}]|\n[^\S\n]*")
+# The look behind keeps a long run of backslashes from being tried at each of them.
+_JOINT = re.compile(r"(?<!\\)\\*[\"']|[{}]|\n[^\S\n]*")
 _JSON_BEGINS = "\"'{}[],:0123456789tfnTFN\\"
 _DEEPEST = 8
 _LEVELS = 4
