@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_unsafe
-from mem.writing.gate import telling_words
+from mem.writing.judging.trivial import telling_words
 
 Fault = Literal["empty", "too-long", "twice", "foreign", "restates", "invents", "too-many"]
 
