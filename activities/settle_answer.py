@@ -34,5 +34,6 @@ class SettleAnswer:
         """Count and store an answer that went out while the ledger could not be written."""
         key = LedgerKey(OPERATION, unsettled.project, unsettled.request_id)
         reach = Reach(unsettled.project, unsettled.federated)
-        settlement = Settlement(key, unsettled.fingerprint, tuple(unsettled.sightings), reach)
+        sightings, returned = tuple(unsettled.sightings), tuple(unsettled.returned)
+        settlement = Settlement(key, unsettled.fingerprint, sightings, reach, returned)
         await self._ledger.settle(settlement, lambda _: unsettled.body.encode("utf-8"))

@@ -17,6 +17,7 @@ from mem.clients.tokens import Cl100kCounter
 from mem.ports import Clock, Embedder, Failures, Journal, Ledger, Memories, Projector, Reranker, Skills, TokenCounter
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.settings import Settings
+from mem.store.alike import fill_bands
 from mem.store.failures import PostgresFailures
 from mem.store.journal import PostgresJournal
 from mem.store.ledger import PostgresLedger
@@ -110,6 +111,8 @@ async def migrate_database(found: Addresses) -> list[str]:
     embedder = await asyncio.to_thread(MiniLmEmbedder.load)
     async with await open_pool(url, size=1) as pool:
         await ensure_vector_index(pool, embedder.model_id, embedder.dimensions)
+        if (filled := await fill_bands(pool)) > 0:
+            done.append(f"prepared {filled} lessons for the search for duplicates")
     done.append(f"vector index: {embedder.model_id}, {embedder.dimensions} dimensions")
     return done
 

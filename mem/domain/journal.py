@@ -12,7 +12,15 @@ GENESIS = "0" * 64
 """The previous sha of the first record, and the head of an empty journal."""
 
 EntryKind = Literal[
-    "candidate", "verdict", "appended", "superseded", "projection", "embedding", "signatures", "lookup", "reference",
+    "candidate",
+    "verdict",
+    "appended",
+    "superseded",
+    "projection",
+    "embedding",
+    "signatures",
+    "lookup",
+    "reference",
     "skill",
 ]
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mem.domain.accepting import AcceptStep, Verdict
+from mem.domain.errors import NotFound
 from mem.domain.journal import Entry
 from mem.ports import Journal, Memories
 from mem.writing.candidate import Candidate
 from mem.writing.judging.case import case_of
+from mem.writing.judging.duplicates import duplicate, returned_lesson
+from mem.writing.judging.override import overrule
 from mem.writing.judging.parents import bad_parents, no_evidence
 from mem.writing.judging.trivial import trivial
-from mem.writing.judging.verdicts import reject as _reject
-from mem.writing.judging.verdicts import short as _short
 
 
 def verdict_key(step: AcceptStep) -> str:
@@ -26,8 +29,9 @@ async def judge(memories: Memories, candidate: Candidate) -> Verdict:
     if (verdict := bad_parents(candidate, found)) is not None:
         return verdict
     case = case_of(candidate, found)
-    if (verdict := await _duplicate(memories, candidate)) is not None:
-        return verdict
+    for resembles in (duplicate, returned_lesson):
+        if (verdict := await resembles(memories, candidate)) is not None:
+            return verdict
     if (verdict := trivial(case)) is not None:
         return verdict
     return Verdict(accept=True, reason="No rule objects.")
@@ -38,21 +42,27 @@ async def gate(journal: Journal, memories: Memories, step: AcceptStep, candidate
     key = verdict_key(step)
     recorded = await journal.find(key)
     if recorded is None:
-        verdict = await judge(memories, candidate)
-        data = {"operation": "accept", "project": step.project, "request_id": step.request_id}
-        recorded = await journal.record(
-            Entry(kind="verdict", key=key, data=data | {"verdict": verdict.model_dump(mode="json")})
-        )
+        judged = await judge(memories, candidate)
+        verdict = await overrule(memories, candidate, judged)
+        data: dict[str, Any] = {
+            "operation": "accept",
+            "project": step.project,
+            "request_id": step.request_id,
+            "verdict": verdict.model_dump(mode="json"),
+        }
+        if candidate.override is not None and not judged.accept:
+            data |= {"override": candidate.override, "overruled": judged.model_dump(mode="json")}
+        recorded = await journal.record(Entry(kind="verdict", key=key, data=data))
     return Verdict.model_validate(recorded.data["verdict"])
 
 
-async def _duplicate(memories: Memories, candidate: Candidate) -> Verdict | None:
-    sha = await memories.live_duplicate(candidate.node)
-    if sha is not None and sha not in candidate.supersedes:
-        return _reject("duplicate", f"Memory {_short(sha)} says the same.", duplicate_of=sha)
-    own = candidate.node.sha
-    old = (await memories.nodes([own])).get(own)
-    if old is not None and old.superseded_by is not None:
-        newest = await memories.successor(own) or old.superseded_by
-        return _reject("duplicate", f"This lesson was superseded; its successor is {newest}.")
-    return None
+async def load_verdict(journal: Journal, step: AcceptStep) -> Verdict:
+    """Read the recorded verdict of an acceptance.
+
+    Raises:
+        NotFound: the gate has not spoken.
+    """
+    recorded = await journal.find(verdict_key(step))
+    if recorded is None:
+        raise NotFound(f"Request {step.request_id!r} of project {step.project!r} has no verdict.", "Judge it first.")
+    return Verdict.model_validate(recorded.data["verdict"])

@@ -188,7 +188,13 @@ def _term(token: str, words: Lexicon) -> str | None:
         return token
     if token.startswith("@"):
         return token[1:]
-    if token == _PAUSE or token in words.grammar or token in words.negation or token in words.restriction or token in words.order:
+    if (
+        token == _PAUSE
+        or token in words.grammar
+        or token in words.negation
+        or token in words.restriction
+        or token in words.order
+    ):
         return None
     return words.term(token)
 
