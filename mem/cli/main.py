@@ -24,6 +24,7 @@ _MODULES = {
     "skill": "skill",
     "log": "journal",
     "rebuild": "rebuild",
+    "supersede": "supersede",
     "worker": "serve",
     "serve": "serve",
     "migrate": "serve",

@@ -14,7 +14,8 @@ from mem.writing.likeness.lexicon import Lexicon, lexicon
 # Han, kana, hangul and Thai: a term is two characters there.
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _SPAN = re.compile(f"[{_UNSPACED}]+")
-_SENTENCE = re.compile(r"(?<=[\w)\]%\"'`])[.;:!?]+(?=\s|$)|\n+")
+# A line break alone ends none: texts are wrapped at any width.
+_SENTENCE = re.compile(r"(?<=[\w)\]%\"'`])[.;:!?]+(?=\s|$)|\n\s*\n|\n(?=\s*[-*\u2022]\s)")
 _QUOTES = re.compile(r"[`\"\u00ab\u00bb\u2018\u201c-\u201f]|(?<!\w)'|'(?!\w)")
 _NOT = re.compile(r"(?<=\w)n['\u2019]t\b")
 _OWNED = re.compile(r"['\u2019](?:s|re|ve|ll|d|m)\b|(?<=s)['\u2019](?=\s|$)")
