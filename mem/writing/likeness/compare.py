@@ -20,21 +20,21 @@ def why_not(a: Reading, b: Reading) -> str | None:
         return f"numbers: {sorted(a.numbers ^ b.numbers)}"
     if a.signs != b.signs:
         return "signs of negation or direction"
-    if a.restrictions != b.restrictions:
-        return f"restrictions: {sorted(a.restrictions ^ b.restrictions)}"
+    if not _binds_alike(a.restrictions, b.restrictions):
+        return f"restrictions: {_shown(a.restrictions)} and {_shown(b.restrictions)}"
     return _polarity(a, b, words) or _names(a, b, words) or _places(a, b, words) or _overlap(a, b, words)
 
 
 def _polarity(a: Reading, b: Reading, words: Lexicon) -> str | None:
-    if not _negates_alike(a.negated, b.negated):
-        return f"negated: {[one.term for one in a.negated]} and {[one.term for one in b.negated]}"
+    if not _binds_alike(a.negated, b.negated):
+        return f"negated: {_shown(a.negated)} and {_shown(b.negated)}"
     if a.alone != b.alone:
         return f"directions: {sorted(a.alone ^ b.alone)}"
     for axis in range(len(words.opposites)):
         mine = {(sign, what) for at, sign, what in a.directed if at == axis}
         theirs = {(sign, what) for at, sign, what in b.directed if at == axis}
         signs, others = {sign for sign, _ in mine}, {sign for sign, _ in theirs}
-        if signs and others and signs != others:
+        if signs and others and not signs & others:
             return "opposite directions"
         if any((-sign, what) in theirs and (sign, what) not in theirs for sign, what in mine):
             return "opposite directions of one thing"
@@ -44,8 +44,12 @@ def _polarity(a: Reading, b: Reading, words: Lexicon) -> str | None:
     return None
 
 
-def _negates_alike(mine: Sequence[Bound], theirs: Sequence[Bound]) -> bool:
-    """Whether each negation has one in the other text that may concern the same."""
+def _shown(bound: Sequence[Bound]) -> list[str]:
+    return [f"{one.marker} {one.term}" for one in bound]
+
+
+def _binds_alike(mine: Sequence[Bound], theirs: Sequence[Bound]) -> bool:
+    """Whether each negation or restriction has one in the other text that may concern the same."""
     open_ = list(theirs)
     for one in mine:
         match = next((other for other in open_ if _alike(one, other)), None)
@@ -56,6 +60,8 @@ def _negates_alike(mine: Sequence[Bound], theirs: Sequence[Bound]) -> bool:
 
 
 def _alike(one: Bound, other: Bound) -> bool:
+    if one.marker != other.marker:
+        return False
     return one.term == other.term or (one.term in other.window and other.term in one.window)
 
 
@@ -76,25 +82,33 @@ def _places(a: Reading, b: Reading, words: Lexicon) -> str | None:
         for other in b.bound:
             if (one.marker, other.marker) in contraries and one.term == other.term:
                 return f"{one.marker} and {other.marker}: {one.term}"
-    for marker in sorted({one.marker for one in a.bound}):
+    for marker in sorted(words.order):
         mine = _left(a.bound, b.bound, marker, words)
         theirs = _left(b.bound, a.bound, marker, words)
         if mine & b.terms and theirs & a.terms:
             return f"{marker}: {sorted(mine & b.terms)} and {sorted(theirs & a.terms)}"
-    differing = [at for at, (x, y) in enumerate(zip(a.sequence, b.sequence, strict=False)) if x != y]
-    if len(a.sequence) == len(b.sequence) and len(differing) == 2:
-        i, j = differing
-        # Neighbours change places in a list or in a compound, which changes nothing.
-        if j > i + 1 and a.sequence[i] == b.sequence[j] and a.sequence[j] == b.sequence[i]:
-            return f"places: {a.sequence[i]} and {a.sequence[j]}"
-    return None
+    return _exchanged(a.sequence, b.sequence)
+
+
+def _exchanged(mine: Sequence[str], theirs: Sequence[str]) -> str | None:
+    """The two terms by whose exchange one text becomes the other."""
+    if len(mine) != len(theirs):
+        return None
+    differing = [at for at, (x, y) in enumerate(zip(mine, theirs, strict=True)) if x != y]
+    if len(differing) < 2:
+        return None
+    x, y = mine[differing[0]], theirs[differing[0]]
+    turned = [{x: y, y: x}.get(term, term) for term in mine]
+    # Neighbours change places in a list or in a compound, which changes nothing.
+    neighbours = len(differing) == 2 and differing[1] == differing[0] + 1
+    return f"exchanged: {x} and {y}" if turned == list(theirs) and not neighbours else None
 
 
 def _left(mine: Sequence[Bound], theirs: Sequence[Bound], marker: str, words: Lexicon) -> set[str]:
     """What the marker governs in one text and does not in the other."""
     others = [each for each in theirs if each.marker == marker]
     found = {one.term for one in mine if one.marker == marker and not any(one.term in each.window for each in others)}
-    return found - words.prose
+    return found if marker in words.sequence else found - words.prose
 
 
 def _overlap(a: Reading, b: Reading, words: Lexicon) -> str | None:
@@ -103,12 +117,16 @@ def _overlap(a: Reading, b: Reading, words: Lexicon) -> str | None:
         (a.terms, b.terms, limits["overlap"]),
         (a.unspaced, b.unspaced, limits["overlap_unspaced"]),
     ):
-        whole = _weight(mine, words) + _weight(theirs, words)
-        if whole and 2 * _weight(mine & theirs, words) < least * whole:
-            return f"overlap {2 * _weight(mine & theirs, words) / whole:.2f}"
+        if (mine or theirs) and (overlap := _dice(mine, theirs, words)) < least:
+            return f"overlap {overlap:.2f}"
     if not (a.terms or a.unspaced) or not (b.terms or b.unspaced):
         return "nothing to compare"
     return None
+
+
+def _dice(mine: frozenset[str], theirs: frozenset[str], words: Lexicon) -> float:
+    whole = _weight(mine, words) + _weight(theirs, words)
+    return 2 * _weight(mine & theirs, words) / whole if whole else 0.0
 
 
 def _weight(terms: frozenset[str], words: Lexicon) -> float:

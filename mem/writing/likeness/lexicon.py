@@ -36,7 +36,9 @@ class Lexicon:
     auxiliary: frozenset[str]
     restriction: frozenset[str]
     order: frozenset[str]
+    sequence: frozenset[str]
     contrary_order: tuple[tuple[str, str], ...]
+    connectives: frozenset[str]
     phrases: re.Pattern[str]
     phrase_of: Mapping[str, str]
     irregular: Mapping[str, str]
@@ -48,6 +50,11 @@ class Lexicon:
     units: Mapping[str, str]
     unspaced_negation: tuple[str, ...]
     unspaced_opposites: tuple[tuple[str, str], ...]
+
+    @property
+    def markers(self) -> frozenset[str]:
+        """The words that say something about the term behind them."""
+        return self.order | {word for pair in self.contrary_order for word in pair}
 
     def term(self, word: str) -> str:
         """A word in the form in which words are compared."""
@@ -84,6 +91,8 @@ def lexicon() -> Lexicon:
         auxiliary=frozenset(found["negation"]["auxiliary"]),
         restriction=frozenset(found["restriction"]["words"]),
         order=frozenset(found["order"]["words"]),
+        sequence=frozenset(found["order"]["sequence"]),
+        connectives=frozenset(found["order"]["connectives"]),
         contrary_order=tuple((one, other) for one, other in found["order"]["contrary"]),
         phrases=re.compile(r"\b(?:" + "|".join(map(re.escape, phrases)) + r")\b"),
         phrase_of=found["phrases"],

@@ -21,6 +21,8 @@ _NOT = re.compile(r"(?<=\w)n['\u2019]t\b")
 _OWNED = re.compile(r"['\u2019](?:s|re|ve|ll|d|m)\b|(?<=s)['\u2019](?=\s|$)")
 _NUMBER = re.compile(r"[v^~<>=]*(\d+(?:[.,]\d+)*)(%|[a-z]{1,3})?")
 _WORDS = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)?")
+# "Queue A" is a name; an article is small there, or begins the sentence.
+_LETTER = re.compile(r"(?<=[^\W_]\s)A(?=[\s.,;:!?)]|$)")
 _PAUSE = ","
 _EDGES = ".,;:!?()[]{}<>'\u2026\u3002\uff0c\uff1b\uff1a"
 
@@ -40,7 +42,8 @@ class Bound(NamedTuple):
 class Reading(NamedTuple):
     """What one text says, in the forms that are compared.
 
-    `names` are the terms that decide; `directed` holds axis, sign and what they concern.
+    `names` are the terms that decide, `sequence` has all terms and the pauses in their order, and `directed` holds axis,
+    sign and what they concern.
     """
 
     terms: frozenset[str]
@@ -48,7 +51,7 @@ class Reading(NamedTuple):
     names: frozenset[str]
     numbers: frozenset[str]
     negated: tuple[Bound, ...]
-    restrictions: frozenset[str]
+    restrictions: tuple[Bound, ...]
     directed: frozenset[tuple[int, int, str]]
     alone: frozenset[str]
     bound: tuple[Bound, ...]
@@ -60,7 +63,8 @@ class Reading(NamedTuple):
 def read(text: str) -> Reading:
     """Read a text; its case, white space and punctuation do not matter."""
     words = lexicon()
-    plain = unicodedata.normalize("NFKC", text).casefold()
+    plain = unicodedata.normalize("NFKC", text)
+    plain = (plain if plain.isupper() else _LETTER.sub("letter_a", plain)).casefold()
     unspaced = "".join(_SPAN.findall(plain))
     spaced = _OWNED.sub("", _NOT.sub(" not", _QUOTES.sub("", _SPAN.sub(" ", plain)).replace("can't", "cannot")))
     sentences = [list(_tokens(sentence, words)) for sentence in _sentences(spaced, words)]
@@ -75,6 +79,8 @@ def _sentences(text: str, words: Lexicon) -> Iterator[str]:
 def _tokens(sentence: str, words: Lexicon) -> Iterator[str]:
     """The words of a sentence, with its pauses: `#` begins a number, `@` an identifier, grammar stays for now."""
     for chunk in sentence.split():
+        if chunk in words.connectives:
+            yield _PAUSE
         yield from _of_chunk(chunk, words)
         if chunk.endswith((",", ")")):
             yield _PAUSE
@@ -106,10 +112,11 @@ class _Found:
 
     def __init__(self) -> None:
         self.terms: list[str] = []
+        self.sequence: list[str] = []
         self.names: set[str] = set()
         self.numbers: set[str] = set()
         self.negated: list[Bound] = []
-        self.restrictions: set[str] = set()
+        self.restrictions: list[Bound] = []
         self.directed: set[tuple[int, int, str]] = set()
         self.alone: set[str] = set()
         self.bound: list[Bound] = []
@@ -118,7 +125,10 @@ class _Found:
 def _reading(sentences: list[list[str]], unspaced: str, words: Lexicon) -> Reading:
     found = _Found()
     for tokens in sentences:
+        found.sequence.append(_PAUSE)
         for at, token in enumerate(tokens):
+            if token == _PAUSE:
+                found.sequence.append(_PAUSE)
             if at and tokens[at - 1].startswith("#") and token in words.units:
                 found.numbers.add(f"#{words.units[token]}")
                 continue
@@ -128,11 +138,11 @@ def _reading(sentences: list[list[str]], unspaced: str, words: Lexicon) -> Readi
     pairs = {unspaced[at : at + 2] for at in range(max(1, len(unspaced) - 1))} if unspaced else set[str]()
     return Reading(
         terms=frozenset(found.terms),
-        sequence=tuple(found.terms),
+        sequence=tuple(found.sequence),
         names=frozenset(found.names),
         numbers=frozenset(found.numbers),
         negated=tuple(found.negated),
-        restrictions=frozenset(found.restrictions),
+        restrictions=tuple(found.restrictions),
         directed=frozenset(found.directed),
         alone=frozenset(found.alone),
         bound=tuple(found.bound),
@@ -147,14 +157,19 @@ def _markers(found: _Found, tokens: list[str], at: int, words: Lexicon) -> None:
     if token in words.negation:
         found.negated.append(_negation(tokens, at, words))
     if token in words.restriction:
-        found.restrictions.add(token)
-    if token in words.order and (following := _behind(tokens, at, words)):
+        near = _behind(tokens, at, words) or _before(tokens, at, words)
+        found.restrictions.append(Bound(token, near[0] if near else "", frozenset(near)))
+    following = _behind(tokens, at, words) if token in words.markers else []
+    if token in words.markers and token not in words.order:
+        following = following or _before(tokens, at, words)  # a particle, as in "log users out"
+    if following:
         found.bound.append(Bound(token, following[0], frozenset(following)))
 
 
 def _take(found: _Found, tokens: list[str], at: int, term: str, words: Lexicon) -> None:
     token = tokens[at]
     found.terms.append(term)
+    found.sequence.append(term)
     if token.startswith("#"):
         found.numbers.add(token)
     elif token.startswith("@") or term not in words.prose:
@@ -188,7 +203,7 @@ def _term(token: str, words: Lexicon) -> str | None:
     if token.startswith("#"):
         return token
     if token.startswith("@"):
-        return token[1:]
+        return words.synonyms.get(token[1:], token[1:])
     if (
         token == _PAUSE
         or token in words.grammar
