@@ -22,7 +22,7 @@ _OWNED = re.compile(r"['\u2019](?:s|re|ve|ll|d|m)\b|(?<=s)['\u2019](?=\s|$)")
 _NUMBER = re.compile(r"[v^~<>=]*(\d+(?:[.,]\d+)*)(%|[a-z]{1,3})?")
 _WORDS = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)?")
 # "Queue A" is a name; an article is small there, or begins the sentence.
-_LETTER = re.compile(r"(?<=[^\W_]\s)A(?=[\s.,;:!?)]|$)")
+_LETTER = re.compile(r"([^\W_]\s+)A(?=[\s.,;:!?)]|$)")
 _PAUSE = ","
 _EDGES = ".,;:!?()[]{}<>'\u2026\u3002\uff0c\uff1b\uff1a"
 
@@ -42,8 +42,8 @@ class Bound(NamedTuple):
 class Reading(NamedTuple):
     """What one text says, in the forms that are compared.
 
-    `names` are the terms that decide, `sequence` has all terms and the pauses in their order, and `directed` holds axis,
-    sign and what they concern.
+    `names` are the terms that decide, `sequence` has all terms and the pauses in their order, and `directed` holds
+    axis, sign and what they concern.
     """
 
     terms: frozenset[str]
@@ -64,7 +64,7 @@ def read(text: str) -> Reading:
     """Read a text; its case, white space and punctuation do not matter."""
     words = lexicon()
     plain = unicodedata.normalize("NFKC", text)
-    plain = (plain if plain.isupper() else _LETTER.sub("letter_a", plain)).casefold()
+    plain = (plain if plain.isupper() else _LETTER.sub(r"\1letter_a", plain)).casefold()
     unspaced = "".join(_SPAN.findall(plain))
     spaced = _OWNED.sub("", _NOT.sub(" not", _QUOTES.sub("", _SPAN.sub(" ", plain)).replace("can't", "cannot")))
     sentences = [list(_tokens(sentence, words)) for sentence in _sentences(spaced, words)]
