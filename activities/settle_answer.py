@@ -35,7 +35,8 @@ class SettleAnswer:
         """Count and store an answer that went out while the ledger could not be written."""
         key = LedgerKey(look_up.OPERATION, unsettled.project, unsettled.request_id)
         reach = Reach(unsettled.project, unsettled.federated)
-        settlement = Settlement(key, unsettled.fingerprint, tuple(unsettled.sightings), reach)
+        sightings, returned = tuple(unsettled.sightings), tuple(unsettled.returned)
+        settlement = Settlement(key, unsettled.fingerprint, sightings, reach, returned)
         await self._ledger.settle(settlement, lambda _: unsettled.body.encode("utf-8"))
 
     @activity.defn(name="settle_query")

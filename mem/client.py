@@ -30,7 +30,7 @@ from mem.domain.ids import (
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
 from mem.domain.query import QueryAnswer, QueryRequest, check_question
 from mem.domain.rebuild import RebuildInput, RebuildReport
-from mem.doors import SentLog, prepare_candidate, prepare_lookup, prepare_question
+from mem.doors import SentLog, prepare_candidate, prepare_lookup, prepare_question, prepare_reason
 from mem.parsing import current_algo
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -96,10 +96,13 @@ class MemoryClient:
         if not described.pollers:
             raise Unavailable(f"No worker polls task queue {self._task_queue!r}.", "Start one: `mem worker`.")
 
-    async def accept(self, request: AcceptRequest, *, deadline: float = DEADLINE_SECONDS) -> Reply[AcceptAnswer]:
+    async def accept(
+        self, request: AcceptRequest, *, override: str | None = None, deadline: float = DEADLINE_SECONDS
+    ) -> Reply[AcceptAnswer]:
         """Hand in a candidate memory.
 
         Args:
+            override: why a person wants it in spite of what the gate says; recorded with what was overruled.
             deadline: seconds in all, over every attempt.
 
         Raises:
@@ -107,7 +110,9 @@ class MemoryClient:
             RequestConflict: the request id was used before with another body.
             Unavailable: no answer within the deadline; the same call may be sent again.
         """
-        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True))
+        asked = {} if override is None else {"override": override}
+        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True) | asked)
+        reason = None if override is None else prepare_reason(override)
         prepared = await asyncio.to_thread(prepare_candidate, request)
         check_limits(prepared.message)
         call = Call(
@@ -116,7 +121,9 @@ class MemoryClient:
             workflow_id=accept_workflow_id(request.project, request.request_id),
             update_id=f"{mark}:{request.wait}",
             result=AcceptResult,
-            message=AcceptInput.model_validate({**prepared.message.model_dump(), "fingerprint": mark}),
+            message=AcceptInput.model_validate(
+                {**prepared.message.model_dump(), "fingerprint": mark, "override": reason}
+            ),
             fingerprint=mark,
             summary=f"Accept {request.level}, project {request.project}",
             lifetime=ACCEPT_LIFETIME,

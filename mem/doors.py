@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple, TypeVar
 
-from mem.domain.accepting import MAX_EVIDENCE_BYTES, AcceptRequest, Evidence
+from mem.domain.accepting import MAX_EVIDENCE_BYTES, MAX_REASON_CHARACTERS, AcceptRequest, Evidence
 from mem.domain.canonical import canonical_json
 from mem.domain.errors import InvalidRequest
 from mem.domain.lookup import MAX_TASK_CHARACTERS, MAX_TOOL_CHARACTERS, ContextRequest, LookUpInput
@@ -122,6 +122,21 @@ def prepare_candidate(request: AcceptRequest) -> Prepared[AcceptRequest]:
     if request.tool is not None:
         fields["tool"] = notes.short(request.tool)[:MAX_TOOL_CHARACTERS]
     return Prepared(request.model_copy(update=fields), notes.told())
+
+
+def prepare_reason(reason: str) -> str:
+    """A person's reason for overruling the gate, without secrets and hidden characters.
+
+    Raises:
+        InvalidRequest: it is empty or too long.
+    """
+    safe = _Notes().short(reason).strip()
+    if not safe or len(safe) > MAX_REASON_CHARACTERS:
+        raise InvalidRequest(
+            f"The reason for overruling the gate takes {len(safe)} characters.",
+            f"Give one of 1 to {MAX_REASON_CHARACTERS}.",
+        )
+    return safe
 
 
 def prepare_lookup(request: ContextRequest) -> Prepared[LookUpInput]:

@@ -21,6 +21,7 @@ from mem.ports import Clock, Embedder, Failures, Journal, Ledger, Memories, Proj
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.recall.query_memories import QueryMemories, QueryPorts
 from mem.settings import Settings
+from mem.store.alike import fill_bands
 from mem.store.failures import PostgresFailures
 from mem.store.journal import PostgresJournal
 from mem.store.ledger import PostgresLedger
@@ -139,6 +140,8 @@ async def migrate_database(found: Addresses, settings: Settings) -> list[str]:
         pool = await opened.enter_async_context(await open_pool(url, size=1))
         embedder = await _open_embedder(settings, pool, opened)
         await ensure_vector_index(pool, embedder.model_id, embedder.dimensions)
+        if (filled := await fill_bands(pool)) > 0:
+            done.append(f"prepared {filled} lessons for the search for duplicates")
     done.append(f"vector index: {embedder.model_id}, {embedder.dimensions} dimensions")
     return done
 

@@ -36,7 +36,7 @@ from worker import build_worker
 
 MAIN = "default"
 OTHER = "elsewhere"
-CASES = tuple(f"case-{number}" for number in range(20))
+CASES = tuple(f"case-{number}" for number in range(24))
 """Namespaces: the second has no history of what the first did; a fault case has one to itself, to use equal ids."""
 
 PATIENT_LEG_SECONDS = 6.0

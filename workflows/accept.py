@@ -109,18 +109,22 @@ class AcceptMemory:
         await self._run(RecordCandidate.record_candidate, self._request, "Put the candidate into the journal")
         verdict = await self._ask(GateMemory.gate_memory, self._step, "Judge the candidate")
         self._state.judged(verdict)
-        if verdict.accept:
-            appended = await self._run(AppendMemory.append_memory, self._step, "Append the memory: the durable point")
+        if verdict.accept or verdict.duplicate_of is not None:
+            what = "Append the memory" if verdict.accept else "Add the evidence to the memory that says the same"
+            appended = await self._run(AppendMemory.append_memory, self._step, f"{what}: the durable point")
             self._state.appended(appended)
         self._show()
-        if self._state.sha is not None:
-            await self._make_findable(self._state.sha)
+        if self._state.standing is not None:
+            await self._make_findable(self._state.standing)
         self._state.done = True
         self._show()
 
     async def _make_findable(self, sha: str) -> None:
         step = MemoryStep(project=self._step.project, request_id=self._step.request_id, sha=sha)
-        await asyncio.gather(self._project(step), self._embed(step), self._link(step))
+        steps = [self._embed(step), self._link(step)]
+        if self._state.sha is not None:
+            steps.insert(0, self._project(step))
+        await asyncio.gather(*steps)
 
     async def _project(self, step: MemoryStep) -> None:
         self._state.projected(await self._ask(ProjectSymptoms.project_symptoms, step, "Find the symptom lines"))

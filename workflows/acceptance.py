@@ -15,15 +15,21 @@ from mem.domain.accepting import (
 )
 
 STEPS = ("project_symptoms", "embed_symptoms", "embed_text", "link_signatures")
+STEPS_OF_A_DUPLICATE = ("embed_text", "link_signatures")
+"""What is done for evidence that another memory got; that one keeps its projection."""
 
 
 class Acceptance:
-    """What has happened so far. `durable`: an answer can be given. `sha`: that of an accepted memory."""
+    """What has happened so far. `durable`: an answer can be given. `sha`: that of an accepted memory.
+
+    `standing` is the memory that the evidence now belongs to: that one, or the one that says the same.
+    """
 
     def __init__(self) -> None:
         self.verdict: Verdict | None = None
         self.status: Literal["accepted", "rejected", "duplicate"] | None = None
         self.sha: str | None = None
+        self.standing: str | None = None
         self.duplicate_of: str | None = None
         self.projection: Projection | None = None
         self.signatures: Sequence[LinkedSignature] = ()
@@ -39,16 +45,16 @@ class Acceptance:
     @property
     def pending(self) -> list[str]:
         """The steps that are still to come, in their order."""
-        if self.done or self.status != "accepted":
+        if self.done or self.standing is None:
             return []
-        return [step for step in STEPS if step not in self._finished]
+        steps = STEPS if self.status == "accepted" else STEPS_OF_A_DUPLICATE
+        return [step for step in steps if step not in self._finished]
 
     def judged(self, verdict: Verdict) -> None:
-        """The gate has spoken; a rejection is final."""
+        """The gate has spoken; a rejection is final, and a duplicate has yet to bring its evidence."""
         self.verdict = verdict
-        if not verdict.accept:
-            self.duplicate_of = verdict.duplicate_of
-            self.status = "duplicate" if verdict.duplicate_of is not None else "rejected"
+        if not verdict.accept and verdict.duplicate_of is None:
+            self.status = "rejected"
 
     def appended(self, appended: AppendedMemory) -> None:
         """The memory is there, or another one was first."""
@@ -60,9 +66,10 @@ class Acceptance:
             self.verdict = Verdict(accept=False, rule="bad-parents", reason=reason)
             self.status = "rejected"
         elif appended.duplicate_of is not None:
-            self.status = "duplicate"
+            self.standing, self.status = appended.sha, "duplicate"
         else:
-            self.sha, self.status = appended.sha, "accepted"
+            self.sha = self.standing = appended.sha
+            self.status = "accepted"
 
     def projected(self, projection: Projection) -> None:
         """The projection is made, which may be empty."""
@@ -76,9 +83,10 @@ class Acceptance:
             self.vectors.add("symptom")
 
     def embedded_text(self) -> None:
-        """The text vectors are there."""
+        """The text vectors are there; those of a duplicate are of its evidence alone."""
         self._finished.add("embed_text")
-        self.vectors.add("text")
+        if self.sha is not None:
+            self.vectors.add("text")
 
     def linked(self, signatures: Sequence[LinkedSignature]) -> None:
         """The signatures point at the memory."""
@@ -112,7 +120,7 @@ class Acceptance:
         verdict = self.verdict
         lines = [f"**{self.status or 'pending'}** {self.sha or self.duplicate_of or ''}".rstrip()]
         if verdict is not None:
-            lines.append(f"- verdict: {'accept' if verdict.accept else f'reject ({verdict.rule})'}. {verdict.reason}")
+            lines.append(f"- verdict: {_told(verdict)}. {verdict.reason}")
         if self.projection is not None:
             count = len(self.projection.text.splitlines())
             lines.append(f"- projection: {count} lines by {self.projection.model_id}")
@@ -120,3 +128,9 @@ class Acceptance:
         if self.pending:
             lines.append(f"- pending: {', '.join(self.pending)}")
         return "\n".join(lines)
+
+
+def _told(verdict: Verdict) -> str:
+    if verdict.accept:
+        return "accept" if verdict.rule is None else f"accept (a person overruled {verdict.rule})"
+    return f"reject ({verdict.rule})"

@@ -28,26 +28,32 @@ def register(app: typer.Typer) -> None:
 def accept(
     file: Annotated[str, typer.Argument(help="A JSON object, or JSON Lines of them; - for standard input.")],
     project: Annotated[str | None, typer.Option("--project", help="For candidates that name none.")] = None,
+    override: Annotated[
+        str | None, typer.Option("--override", metavar="REASON", help="Keep it in spite of the gate, and say why.")
+    ] = None,
     output: Format = OutputFormat.TEXT,
 ) -> None:
     """Hand in one candidate memory or many; a rejection is an answer, not a failure."""
     with explained():
-        candidates = [_with_defaults(fields, project) for fields in _candidates(read_bytes(file))]
-        if not run(_accept_all(candidates, output)):
+        given = _candidates(read_bytes(file))
+        if override is not None and len(given) > 1:
+            raise InvalidRequest(f"--override is for one candidate, and here are {len(given)}.", "Send that one alone.")
+        candidates = [_with_defaults(fields, project, override) for fields in given]
+        if not run(_accept_all(candidates, override, output)):
             raise typer.Exit(1)
 
 
-async def _accept_all(candidates: list[dict[str, Any]], output: OutputFormat) -> bool:
+async def _accept_all(candidates: list[dict[str, Any]], override: str | None, output: OutputFormat) -> bool:
     """Send each in turn; one that fails does not keep the others from being sent."""
     client = await connected()
-    answered = [await _accept(client, fields, output) for fields in candidates]
+    answered = [await _accept(client, fields, override, output) for fields in candidates]
     return all(answered)
 
 
-async def _accept(client: MemoryClient, fields: dict[str, Any], output: OutputFormat) -> bool:
+async def _accept(client: MemoryClient, fields: dict[str, Any], override: str | None, output: OutputFormat) -> bool:
     request_id = str(fields["request_id"])
     try:
-        reply = await client.accept(AcceptRequest.model_validate(fields))
+        reply = await client.accept(AcceptRequest.model_validate(fields), override=override)
     except (MemError, ValidationError) as error:
         reason = told(error) if isinstance(error, ValidationError) else str(error)
         say(f"error: {request_id}: {reason}")
@@ -101,7 +107,11 @@ def _parsed(line: str, number: int) -> Any:
         raise InvalidRequest(f"Line {number} is no JSON: {error}.", "Send one JSON object a line.") from error
 
 
-def _with_defaults(fields: dict[str, Any], project: str | None) -> dict[str, Any]:
+def _with_defaults(fields: dict[str, Any], project: str | None, override: str | None) -> dict[str, Any]:
     if project is not None:
         fields = {"project": project, **fields}
-    return fields if fields.get("request_id") is not None else {**fields, "request_id": derived_request_id(fields)}
+    if fields.get("request_id") is not None:
+        return fields
+    # What a person overrules is another request than the one that was rejected.
+    asked = fields if override is None else {**fields, "override": override}
+    return {**fields, "request_id": derived_request_id(asked)}

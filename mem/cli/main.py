@@ -25,6 +25,7 @@ _MODULES = {
     "skill": "skill",
     "log": "journal",
     "rebuild": "rebuild",
+    "supersede": "supersede",
     "worker": "serve",
     "serve": "serve",
     "migrate": "serve",

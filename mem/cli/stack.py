@@ -12,9 +12,11 @@ from rich.console import Console
 from rich.table import Table
 
 from mem.cli.common import Format, OutputFormat, explained, say, show
+from mem.domain.acceptance_rate import MEANT_BELOW
 from mem.settings import Settings
 
 if TYPE_CHECKING:
+    from mem.domain.acceptance_rate import AcceptanceRate
     from mem.local import PartStatus, StackFile
 
 PORT = {"min": 1, "max": 65535}
@@ -85,13 +87,16 @@ def status(output: Format = OutputFormat.TEXT) -> None:
     with explained():
         from mem.local import stack_status  # noqa: PLC0415
 
-        found = asyncio.run(stack_status(settings.home))
+        found = asyncio.run(stack_status(settings.home, database_url=settings.database_url))
         if output is OutputFormat.JSON:
             show(found.model_dump_json(indent=2))
         elif not found.parts:
             show(f"The stack of {found.home} is not running. `mem up` starts it.")
+            if found.acceptance is not None:
+                show(_acceptance(found.acceptance))
         else:
             _print_parts(found.parts)
+            show(_acceptance(found.acceptance))
         if not found.running:
             raise typer.Exit(1)
 
@@ -131,6 +136,17 @@ def _print_parts(parts: tuple[PartStatus, ...]) -> None:
         pid = "given" if part.running is None else str(part.pid or "")
         table.add_row(part.name, _state(part), pid, part.address, uptime)
     Console().print(table)
+
+
+def _acceptance(rate: AcceptanceRate | None) -> str:
+    if rate is None:
+        return "acceptance: unknown, the database does not tell"
+    if rate.share is None:
+        return "acceptance: nothing was handed in yet"
+    told = f"acceptance: {rate.share:.0%} of {rate.accepted + rate.rejected + rate.duplicate}"
+    counts = f"{rate.accepted} accepted, {rate.rejected} rejected, {rate.duplicate} duplicate"
+    pending = f", {rate.pending} pending" if rate.pending else ""
+    return f"{told} ({counts}{pending}); the gate is meant to keep it under {MEANT_BELOW:.0%}"
 
 
 def _state(part: PartStatus) -> str:

@@ -16,6 +16,7 @@ from mem.domain.nodes import Visibility
 MAX_TEXT_BYTES = 8 * 1024
 MAX_EVIDENCE_BYTES = 64 * 1024
 MAX_EVIDENCE_TOTAL_BYTES = 1024 * 1024
+MAX_REASON_CHARACTERS = 500
 
 Wait = Literal["all", "durable"]
 Rule = Literal[
@@ -71,12 +72,14 @@ class AcceptRequest(BaseModel):
 class AcceptInput(AcceptRequest):
     """The message that starts the workflow: the request with the fingerprint that its door computed.
 
-    A caller that starts the workflow itself leaves `fingerprint` out; the worker then computes it.
+    A caller that starts the workflow itself leaves `fingerprint` out; the worker then computes it. `override` is why
+    a person wants the candidate in spite of what the gate says; no request over HTTP can carry it.
     """
 
     model_config = ConfigDict(extra="ignore")  # a field that a newer caller adds is no fault
 
     fingerprint: str | None = None
+    override: Text | None = Field(default=None, min_length=1, max_length=MAX_REASON_CHARACTERS)
 
 
 class AcceptStep(BaseModel):
@@ -93,7 +96,7 @@ class AcceptStep(BaseModel):
 
 
 class MemoryStep(AcceptStep):
-    """Names one acceptance and the memory that it appended."""
+    """Names one acceptance and the memory that stands for its candidate."""
 
     sha: str
 
@@ -101,8 +104,8 @@ class MemoryStep(AcceptStep):
 class AppendedMemory(BaseModel):
     """The memory that stands for the candidate.
 
-    `duplicate_of` where an equal one was appended meanwhile; `overtaken_by` where another one superseded meanwhile what
-    the candidate was to supersede.
+    `duplicate_of` where that is one that says the same, which got the evidence; `overtaken_by` where another one
+    superseded meanwhile what the candidate was to supersede.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -135,7 +138,7 @@ class AcceptResult(Answer):
 
 
 class Verdict(BaseModel):
-    """What the gate said; `rule` is null for an acceptance."""
+    """What the gate said; `rule` is null for an acceptance, but where a person overruled it."""
 
     model_config = ConfigDict(frozen=True)
 

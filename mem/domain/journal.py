@@ -12,7 +12,16 @@ GENESIS = "0" * 64
 """The previous sha of the first record, and the head of an empty journal."""
 
 EntryKind = Literal[
-    "candidate", "verdict", "appended", "projection", "embedding", "signatures", "lookup", "reference", "skill"
+    "candidate",
+    "verdict",
+    "appended",
+    "superseded",
+    "projection",
+    "embedding",
+    "signatures",
+    "lookup",
+    "reference",
+    "skill",
 ]
 
 

@@ -3,7 +3,7 @@
 from mem.ports.failures import CoarseHit, Failures, KnownHit, Seen
 from mem.ports.journal import Journal
 from mem.ports.ledger import Ledger, LedgerKey, Settlement
-from mem.ports.memories import Appended, AppendPlan, Lineage, Memories, Reach, VectorHit
+from mem.ports.memories import Alike, Appended, AppendPlan, Lineage, Memories, Reach, Superseded, VectorHit
 from mem.ports.models import (
     Candidate,
     Clock,
@@ -21,6 +21,7 @@ from mem.ports.models import (
 from mem.ports.skills import Skill, Skills
 
 __all__ = [
+    "Alike",
     "AppendPlan",
     "Appended",
     "Candidate",
@@ -46,6 +47,7 @@ __all__ = [
     "Settlement",
     "Skill",
     "Skills",
+    "Superseded",
     "TokenCounter",
     "Vector",
     "VectorHit",

@@ -19,12 +19,13 @@ class LedgerKey(NamedTuple):
 
 
 class Settlement(NamedTuple):
-    """A lookup to be counted and stored in one transaction."""
+    """A lookup to be counted and stored in one transaction; `returned` are the shas of its lessons."""
 
     key: LedgerKey
     fingerprint: str
     sightings: tuple[Signature, ...]
     reach: Reach
+    returned: tuple[str, ...] = ()
 
     @property
     def keys(self) -> list[str]:

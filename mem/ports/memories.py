@@ -18,26 +18,49 @@ class Reach(NamedTuple):
 
 
 class AppendPlan(NamedTuple):
-    """An accepted candidate, ready to be appended in one transaction."""
+    """An accepted candidate, or one that says what `duplicate_of` says, ready to be appended in one transaction.
+
+    `overruled` where a person decided that it is another lesson than the one that it resembles.
+    """
 
     key: str
     node: Node
     evidence: tuple[Node, ...]
     parents: tuple[str, ...]
     supersedes: tuple[str, ...]
+    duplicate_of: str | None = None
+    overruled: bool = False
 
 
 class Appended(NamedTuple):
     """What the transaction did.
 
-    `duplicate_of` is set when an equal live node was there first, `overtaken_by` when another memory superseded first
-    what this one was to supersede; nothing was written then, and `sha` is of the node that stands.
+    `duplicate_of` is set when a live node says the same: `sha` is of that one, and it got the evidence. `overtaken_by`
+    is set when another memory superseded first what this one was to supersede; nothing was written then.
     """
 
     sha: str
     evidence: tuple[str, ...]
     duplicate_of: str | None
     overtaken_by: str | None = None
+
+
+class Alike(NamedTuple):
+    """A lesson that says what a candidate says.
+
+    `equal`: in the same words but for white space and case. `successor`: the newest one, where it was superseded.
+    """
+
+    sha: str
+    equal: bool
+    successor: str | None = None
+
+
+class Superseded(NamedTuple):
+    """What a person superseded by what; `sha` is of the successor."""
+
+    old: str
+    sha: str
 
 
 class VectorHit(NamedTuple):
@@ -71,8 +94,25 @@ class Memories(Protocol):
         """The nodes that exist among `shas`."""
         ...
 
-    async def live_duplicate(self, node: Node) -> str | None:
-        """The live node equal to `node` but for white space and case, in the same project, visibility and owner."""
+    async def alike(self, node: Node, excluded: Sequence[str] = ()) -> Alike | None:
+        """The lesson of the same project, visibility, owner and container that says the same as `node`.
+
+        Live ones come before superseded ones, equal ones before similar ones. Neither the excluded ones count nor
+        what they superseded.
+        """
+        ...
+
+    async def returned_alike(self, node: Node) -> StoredNode | None:
+        """The lesson of another project that says the same as `node` and that a lookup returned to its project."""
+        ...
+
+    async def supersede(self, old: str, new: str) -> Superseded:
+        """Make `new` the successor of `old`, with its journal record; again it returns the same.
+
+        Raises:
+            NotFound: one of them does not exist.
+            InvalidRequest: they do not fit together, or one has a successor.
+        """
         ...
 
     async def successor(self, sha: str) -> str | None:
@@ -82,7 +122,7 @@ class Memories(Protocol):
     async def append(self, plan: AppendPlan) -> Appended:
         """Append nodes, edges, supersessions and the journal record `plan.key`, or return what was appended first.
 
-        Takes an advisory lock of the project and checks for a duplicate again.
+        Takes an advisory lock of the project and checks for a duplicate again, which gets the evidence then.
         """
         ...
 

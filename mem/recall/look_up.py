@@ -165,7 +165,7 @@ class LookUp:
         after that.
         """
         query = found.query
-        settlement = Settlement(key, mark, query.signatures, query.reach)
+        settlement = Settlement(key, mark, query.signatures, query.reach, found.returned)
         rendered: list[bytes] = []
 
         def render(seen: Mapping[str, Seen]) -> bytes:
@@ -183,6 +183,7 @@ class LookUp:
             federated=query.reach.federated,
             sightings=list(query.signatures),
             body=body.decode("utf-8"),
+            returned=list(found.returned),
         )
         return outcome_of(body, mark, legs, unsettled=unsettled)
 

@@ -63,6 +63,7 @@ class Unsettled(BaseModel):
     federated: bool
     sightings: list[Signature]
     body: str
+    returned: list[str] = []
 
 
 class LookUpOutcome(BaseModel):

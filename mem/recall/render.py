@@ -24,6 +24,11 @@ class Found(NamedTuple):
     known: Mapping[str, list[str]] | None
     near_misses: int
 
+    @property
+    def returned(self) -> tuple[str, ...]:
+        """The shas of the lessons, reference left out."""
+        return tuple(lesson.sha for lesson in self.fitted.lessons if lesson.level in ("L1", "L2"))
+
 
 def render_body(found: Found, seen: Mapping[str, Seen] | None, legs: Legs) -> bytes:
     """The exact bytes of the answer; `seen` is None where the counts could not be read."""

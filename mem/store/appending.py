@@ -9,9 +9,13 @@ from mem.domain.journal import Record
 from mem.domain.nodes import Node
 from mem.ports import Appended, AppendPlan
 from mem.store import journal, nodes
+from mem.store.alike import alike
 from mem.store.pool import Connection
 from mem.store.queries import sql
+from mem.store.superseding import replace
 from mem.writing import entries
+from mem.writing.likeness import bands, rules_sha
+from mem.writing.superseding import LESSONS
 
 
 async def append(connection: Connection, plan: AppendPlan, now: datetime) -> Appended:
@@ -25,10 +29,21 @@ async def append(connection: Connection, plan: AppendPlan, now: datetime) -> App
     if recorded is None:
         standing = await _standing(connection, plan)
         overtaken = None if standing else await _overtaken(connection, plan)
-        if standing is None and overtaken is None:
-            await _write(connection, plan)
-        (recorded,) = await journal.append(connection, [entries.appended(plan, standing, overtaken)], now)
+        parents: Sequence[str] = ()
+        if overtaken is None:
+            parents = await _parents(connection, plan, standing)
+            await (
+                _write(connection, plan) if standing is None else attach(connection, standing, plan.evidence, parents)
+            )
+        entry = entries.appended(plan, standing, overtaken, parents)
+        (recorded,) = await journal.append(connection, [entry], now)
     return _outcome(recorded)
+
+
+async def attach(connection: Connection, sha: str, evidence: Sequence[Node], parents: Sequence[str]) -> None:
+    """Add evidence, and nodes that are there, to the parents of a node; what is there stays."""
+    await _insert_all(connection, evidence)
+    await _link(connection, sha, evidence, parents)
 
 
 async def add_reference(connection: Connection, chunks: Sequence[Node], source: str, now: datetime) -> int:
@@ -39,7 +54,7 @@ async def add_reference(connection: Connection, chunks: Sequence[Node], source: 
     if recorded is None:
         added = 0
         for chunk in sorted(chunks, key=lambda chunk: chunk.sha):
-            added += await _insert(connection, chunk)
+            added += await insert(connection, chunk)
         (recorded,) = await journal.append(connection, [entries.reference(chunks, source, added)], now)
     return int(recorded.data["added"])
 
@@ -49,9 +64,14 @@ async def _standing(connection: Connection, plan: AppendPlan) -> str | None:
 
     That way a new node is always new, and no chain of successors can become a circle.
     """
+    if plan.duplicate_of is not None:
+        await nodes.require(connection, [plan.duplicate_of])
+        return await nodes.successor(connection, plan.duplicate_of) or plan.duplicate_of
     sha = plan.node.sha
-    superseded = [one for one in plan.supersedes if one != sha]
-    return await nodes.live_duplicate(connection, plan.node, superseded) or await nodes.successor(connection, sha)
+    found = await alike(connection, plan.node, [one for one in plan.supersedes if one != sha])
+    if found is None or (plan.overruled and not found.equal):
+        return None
+    return found.successor or found.sha
 
 
 async def _overtaken(connection: Connection, plan: AppendPlan) -> str | None:
@@ -60,23 +80,41 @@ async def _overtaken(connection: Connection, plan: AppendPlan) -> str | None:
     return next((node.superseded_by for _, node in sorted(found.items()) if node.superseded_by is not None), None)
 
 
+async def _parents(connection: Connection, plan: AppendPlan, standing: str | None) -> list[str]:
+    """The parents that the candidate brings; to one that stands only its evidence is added."""
+    await nodes.require(connection, plan.parents)
+    return sorted(set(plan.parents)) if standing is None else await nodes.of_level(connection, plan.parents, "L0")
+
+
 async def _write(connection: Connection, plan: AppendPlan) -> None:
-    await nodes.require(connection, [*plan.parents, *plan.supersedes])
-    for node in sorted({node.sha: node for node in (*plan.evidence, plan.node)}.items()):
-        await _insert(connection, node[1])
+    await nodes.require(connection, plan.supersedes)
     sha = plan.node.sha
-    parents = sorted({*plan.parents, *(node.sha for node in plan.evidence)} - {sha})
-    await connection.execute(sql("nodes.link_parents"), {"sha": sha, "parents": parents})
+    await _insert_all(connection, (*plan.evidence, plan.node))
+    await _link(connection, sha, plan.evidence, plan.parents)
     if plan.supersedes:
-        superseded = {"shas": list(plan.supersedes), "successor": sha}
-        # Each a statement of its own: the last one must see vectors that the first one waited for.
-        await connection.execute(sql("nodes.lock_for_change"), superseded)
-        await connection.execute(sql("nodes.supersede"), superseded)
-        await connection.execute(sql("nodes.retire_vectors"), superseded)
+        await replace(connection, plan.supersedes, sha)
 
 
-async def _insert(connection: Connection, node: Node) -> int:
-    row = {**node.model_dump(), "sha": node.sha, "plain_sha": entries.plain_sha(node.text)}
+async def _insert_all(connection: Connection, added: Sequence[Node]) -> None:
+    for _, node in sorted({node.sha: node for node in added}.items()):
+        await insert(connection, node)
+
+
+async def _link(connection: Connection, sha: str, evidence: Sequence[Node], parents: Sequence[str]) -> None:
+    below = sorted({*parents, *(node.sha for node in evidence)} - {sha})
+    await connection.execute(sql("nodes.link_parents"), {"sha": sha, "parents": below})
+
+
+async def insert(connection: Connection, node: Node) -> int:
+    """Add a node with all that is derived from it alone; one that is there stays. Returns how many are new."""
+    lesson = node.level in LESSONS
+    row = {
+        **node.model_dump(),
+        "sha": node.sha,
+        "plain_sha": entries.plain_sha(node.text),
+        "bands": bands(node.text) if lesson else None,
+        "bands_by": rules_sha() if lesson else None,
+    }
     return (await connection.execute(sql("nodes.insert"), row)).rowcount
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from mem.domain.errors import RequestConflict
@@ -66,7 +66,7 @@ class PostgresLedger:
     async def _settle(
         self, connection: Connection, settlement: Settlement, render: Callable[[Mapping[str, Seen]], bytes]
     ) -> bytes:
-        key, fingerprint, sightings, reach = settlement
+        key, fingerprint, sightings, reach, returned = settlement
         now = self._clock.now()
         journal_key = entries.lookup_key(*key)
         await journal.lock(connection, [journal_key])
@@ -77,6 +77,7 @@ class PostgresLedger:
         if recorded is None:
             await failures.add(connection, sightings)
             await failures.count(connection, reach.project, key.operation, key.request_id, sightings, now)
+            await note_returned(connection, reach.project, returned)
         elif recorded.data["fingerprint"] != fingerprint:
             raise RequestConflict.of(key.request_id)
         response = render(await failures.seen(connection, settlement.keys, reach))
@@ -98,6 +99,12 @@ class PostgresLedger:
                 "expires_at": now + self._lifetime,
             },
         )
+
+
+async def note_returned(connection: Connection, project: str, shas: Sequence[str]) -> None:
+    """Note which lessons of other projects were given out to a project."""
+    if shas:
+        await connection.execute(sql("ledger.returned"), {"project": project, "shas": list(shas)})
 
 
 async def _find(connection: Connection, key: LedgerKey, fingerprint: str, now: datetime) -> bytes | None:

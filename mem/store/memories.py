@@ -7,8 +7,8 @@ from itertools import islice
 
 from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
-from mem.ports import Appended, AppendPlan, Clock, Embedder, Lineage, Reach, Vector, VectorHit
-from mem.store import appending, embeddings, nodes, projections, vectors
+from mem.ports import Alike, Appended, AppendPlan, Clock, Embedder, Lineage, Reach, Superseded, Vector, VectorHit
+from mem.store import alike, appending, embeddings, nodes, projections, superseding, vectors
 from mem.store.pool import Pool, in_transaction, on_connection
 
 _BATCH = 128
@@ -37,9 +37,22 @@ class PostgresMemories:
         """The nodes that exist among `shas`."""
         return await on_connection(self._pool, lambda c: nodes.by_sha(c, shas))
 
-    async def live_duplicate(self, node: Node) -> str | None:
-        """The live lesson equal to `node` but for white space and case."""
-        return await on_connection(self._pool, lambda c: nodes.live_duplicate(c, node))
+    async def alike(self, node: Node, excluded: Sequence[str] = ()) -> Alike | None:
+        """The lesson of the same project, visibility, owner and container that says the same as `node`."""
+        return await on_connection(self._pool, lambda c: alike.alike(c, node, excluded))
+
+    async def returned_alike(self, node: Node) -> StoredNode | None:
+        """The lesson of another project that says the same as `node` and that a lookup returned to its project."""
+        return await on_connection(self._pool, lambda c: alike.returned_alike(c, node))
+
+    async def supersede(self, old: str, new: str) -> Superseded:
+        """Make `new` the successor of `old`, with its journal record; again it returns the same.
+
+        Raises:
+            NotFound: one of them does not exist.
+            InvalidRequest: they do not fit together, or one has a successor.
+        """
+        return await in_transaction(self._pool, lambda c: superseding.supersede(c, old, new, self._clock.now()))
 
     async def successor(self, sha: str) -> str | None:
         """The newest live successor of a superseded node."""

@@ -10,11 +10,10 @@ from psycopg import sql as compose
 from psycopg.rows import class_row, dict_row
 
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, NotFound
-from mem.domain.nodes import Level, Node, Parent, StoredNode
+from mem.domain.nodes import Level, Parent, StoredNode
 from mem.ports import Lineage, Reach, VectorHit
 from mem.store.pool import Connection
 from mem.store.queries import sql
-from mem.writing.entries import plain_sha
 
 _PREFIX = re.compile(r"[0-9a-f]{4,64}")
 _BEHIND_HEX = "g"
@@ -44,27 +43,16 @@ async def by_sha(connection: Connection, shas: Sequence[str]) -> dict[str, Store
     return {sha: found[sha] for sha in shas if sha in found}
 
 
-async def live_duplicate(connection: Connection, node: Node, excluded: Sequence[str] = ()) -> str | None:
-    """A live lesson equal to `node` but for white space and case, other than the excluded ones."""
-    cursor = await connection.execute(
-        sql("nodes.live_duplicate"),
-        {
-            "plain_sha": plain_sha(node.text),
-            "project": node.project,
-            "visibility": node.visibility,
-            "owner": node.owner,
-            "container": node.container,
-            "excluded": list(excluded),
-        },
-    )
-    row = await cursor.fetchone()
-    return row[0] if row else None
-
-
 async def existing(connection: Connection, shas: Sequence[str]) -> set[str]:
     """Those of `shas` that are nodes."""
     cursor = await connection.execute(sql("nodes.existing"), {"shas": list(shas)})
     return {sha for (sha,) in await cursor.fetchall()}
+
+
+async def of_level(connection: Connection, shas: Sequence[str], level: Level) -> list[str]:
+    """Those of the nodes that are of a level, in their order."""
+    cursor = await connection.execute(sql("nodes.of_level"), {"shas": list(shas), "level": level})
+    return [sha for (sha,) in await cursor.fetchall()]
 
 
 async def require(connection: Connection, shas: Sequence[str]) -> None:

@@ -105,7 +105,7 @@ class FakeLedger:
 
     async def settle(self, settlement: Settlement, render: Callable[[Mapping[str, Seen]], bytes]) -> bytes:
         """Count the sightings, journal them, and store the response, or do nothing of it if `render` fails."""
-        key, fingerprint, sightings, reach = settlement
+        key, fingerprint, sightings, reach, returned = settlement
         state = self._state
         async with state.lock:
             found = await self.find(key, fingerprint)
@@ -123,6 +123,9 @@ class FakeLedger:
                 state.signatures, state.occurrences = before
                 raise
             self._insert(key, fingerprint, response)
+            if recorded is None:
+                project = reach.project
+                state.returned |= {(project, sha) for sha in returned if state.of_another_project(sha, project)}
             state.append(entries.lookup(settlement))
             return response
 

@@ -11,7 +11,8 @@ from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, NotFound
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
-from mem.ports import Appended, AppendPlan, Embedder, Lineage, Reach, Vector, VectorHit
+from mem.ports import Alike, Appended, AppendPlan, Embedder, Lineage, Reach, Superseded, Vector, VectorHit
+from mem.testing import alike
 from mem.testing.models import words
 from mem.testing.state import FakeState, within
 from mem.writing import entries
@@ -37,11 +38,20 @@ class FakeMemories:
 
     async def nodes(self, shas: Sequence[str]) -> dict[str, StoredNode]:
         """The nodes that exist among `shas`."""
-        return {sha: self._stored(sha) for sha in shas if sha in self._state.nodes}
+        return {sha: self._state.stored(sha) for sha in shas if sha in self._state.nodes}
 
-    async def live_duplicate(self, node: Node) -> str | None:
-        """The live lesson equal to `node` but for white space and case."""
-        return self._duplicate(node, ())
+    async def alike(self, node: Node, excluded: Sequence[str] = ()) -> Alike | None:
+        """The lesson of the same project, visibility, owner and container that says the same as `node`."""
+        return alike.alike(self._state, node, excluded)
+
+    async def returned_alike(self, node: Node) -> StoredNode | None:
+        """The lesson of another project that says the same as `node` and that a lookup returned to its project."""
+        return alike.returned_alike(self._state, node)
+
+    async def supersede(self, old: str, new: str) -> Superseded:
+        """Make `new` the successor of `old`, with its journal record; again it returns the same."""
+        async with self._state.lock:
+            return alike.supersede(self._state, old, new)
 
     async def successor(self, sha: str) -> str | None:
         """The newest live successor of a superseded node."""
@@ -53,13 +63,10 @@ class FakeMemories:
         async with self._state.lock:
             recorded = self._state.by_key.get(plan.key)
             if recorded is None:
-                sha = plan.node.sha
-                standing = self._duplicate(plan.node, [one for one in plan.supersedes if one != sha])
-                standing = standing or await self.successor(sha)
+                standing = self._standing(plan)
                 overtaken = None if standing else self._overtaken(plan)
-                if standing is None and overtaken is None:
-                    self._write(plan)
-                recorded = self._state.append(entries.appended(plan, standing, overtaken))
+                parents = [] if overtaken else self._write(plan, standing)
+                recorded = self._state.append(entries.appended(plan, standing, overtaken, parents))
         data = recorded.data
         evidence = tuple(Node(**node).sha for node in data["evidence"])
         return Appended(data["sha"], evidence, data["duplicate_of"], data["overtaken_by"])
@@ -110,7 +117,7 @@ class FakeMemories:
             new = self._state.edges.get(open_.pop(), set()) - found
             found |= new
             open_ += new
-        below = [self._stored(one) for one in found if self._state.nodes[one].level == "L0"]
+        below = [self._state.stored(one) for one in found if self._state.nodes[one].level == "L0"]
         return sorted(below, key=lambda node: _place(node.source, node.turn, node.stored_sha))
 
     async def lessons(self, after: str, limit: int) -> list[str]:
@@ -167,35 +174,36 @@ class FakeMemories:
         found.sort(key=lambda sha: (state.nodes[sha].project != reach.project, -times[sha], sha))
         return found[:limit]
 
-    def _stored(self, sha: str) -> StoredNode:
-        node = self._state.nodes[sha]
-        return StoredNode(**node.model_dump(), stored_sha=sha, superseded_by=self._state.superseded_by.get(sha))
-
     def _readable(self, sha: str, levels: Sequence[Level], reach: Reach) -> bool:
         node = self._state.nodes[sha]
         return node.level in levels and node.visibility == "global" and within(node.project, reach)
 
-    def _duplicate(self, node: Node, excluded: Sequence[str]) -> str | None:
-        equal = [
-            sha
-            for sha, other in self._state.nodes.items()
-            if other.level in {"L1", "L2"} and sha not in self._state.superseded_by and sha not in excluded
-            and _alike(other) == _alike(node)
-        ]  # fmt: skip
-        return min(equal, default=None)
+    def _standing(self, plan: AppendPlan) -> str | None:
+        sha = plan.duplicate_of
+        if sha is not None:
+            self._require([sha])
+            return alike.newest_of(self._state, sha) or sha
+        found = alike.alike(self._state, plan.node, [one for one in plan.supersedes if one != plan.node.sha])
+        if found is None or (plan.overruled and not found.equal):
+            return None
+        return found.successor or found.sha
 
     def _overtaken(self, plan: AppendPlan) -> str | None:
         by = (self._state.superseded_by.get(one) for one in sorted(plan.supersedes))
         return next((sha for sha in by if sha is not None), None)
 
-    def _write(self, plan: AppendPlan) -> None:
-        self._require([*plan.parents, *plan.supersedes])
-        sha = plan.node.sha
-        for node in (*plan.evidence, plan.node):
-            self._state.nodes.setdefault(node.sha, node)
-        self._state.edges[sha] = {*plan.parents, *(node.sha for node in plan.evidence)} - {sha}
-        for superseded in plan.supersedes:
-            self._state.superseded_by.setdefault(superseded, sha)
+    def _write(self, plan: AppendPlan, standing: str | None) -> list[str]:
+        """Write a new node, or the evidence for the one that stands; returns the parents named by the candidate."""
+        state = self._state
+        self._require([*plan.parents, *(plan.supersedes if standing is None else ())])
+        parents = sorted({one for one in plan.parents if standing is None or state.nodes[one].level == "L0"})
+        for node in (*plan.evidence, *([plan.node] if standing is None else [])):
+            state.nodes.setdefault(node.sha, node)
+        sha = standing or plan.node.sha
+        state.edges[sha] = (state.edges.get(sha, set()) | {*parents, *(node.sha for node in plan.evidence)}) - {sha}
+        for superseded in plan.supersedes if standing is None else ():
+            state.superseded_by.setdefault(superseded, sha)
+        return parents
 
     def _require(self, shas: Sequence[str] | Mapping[str, str]) -> None:
         if missing := sorted(set(shas) - set(self._state.nodes)):
@@ -211,7 +219,7 @@ class FakeMemories:
         while sha in self._state.superseded_by and sha not in path:
             path.append(sha)
             sha = self._state.superseded_by[sha]
-        return Lineage(self._stored(sha), tuple(path)) if sha in self._state.nodes and sha not in path else None
+        return Lineage(self._state.stored(sha), tuple(path)) if sha in self._state.nodes and sha not in path else None
 
     def _activate(self, embedder: Embedder) -> None:
         wanted = (embedder.model_id, embedder.dimensions)
@@ -228,10 +236,6 @@ async def remember(state: FakeState, embedder: Embedder, texts: Sequence[str]) -
         state.embeddings[embedder.model_id, text_sha] = vector
         digest = hashlib.sha256(struct.pack(f"<{len(vector)}f", *vector)).hexdigest()
         state.append(entries.embedding(embedder.model_id, text_sha, digest, len(vector)))
-
-
-def _alike(node: Node) -> tuple[str | None, ...]:
-    return " ".join(node.text.split()).casefold(), node.project, node.visibility, node.owner, node.container
 
 
 def _place(source: str | None, turn: int | None, sha: str) -> tuple[str, int, str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mem.domain.accepting import Projection
 from mem.domain.journal import GENESIS, Entry, Head, Record, chain_sha, record_body
-from mem.domain.nodes import Node
+from mem.domain.nodes import Node, StoredNode
 from mem.domain.signatures import Signature
 from mem.ports import Clock, LedgerKey, Reach, Skill
 
@@ -74,6 +74,7 @@ class FakeState:
         self.links: set[tuple[str, str]] = set()
         self.occurrences: dict[Occurrence, date] = {}
         self.ledger: dict[LedgerKey, Answered] = {}
+        self.returned: set[tuple[str, str]] = set()
         self.skills: dict[tuple[str, str], HeldSkill] = {}
 
     def append(self, entry: Entry) -> Record:
@@ -96,6 +97,14 @@ class FakeState:
         """Whether a read within `reach` may see a node."""
         node = self.nodes[sha]
         return node.visibility == "global" and within(node.project, reach)
+
+    def stored(self, sha: str) -> StoredNode:
+        """A node as a store knows it."""
+        return StoredNode(**self.nodes[sha].model_dump(), stored_sha=sha, superseded_by=self.superseded_by.get(sha))
+
+    def of_another_project(self, sha: str, project: str) -> bool:
+        """Whether a node exists in another project than this."""
+        return sha in self.nodes and self.nodes[sha].project != project
 
 
 class FakeJournal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple, TypeVar
 
-from mem.domain.accepting import AcceptInput, AcceptRequest, AcceptStep, Evidence, check_limits
+from mem.domain.accepting import MAX_REASON_CHARACTERS, AcceptInput, AcceptRequest, AcceptStep, Evidence, check_limits
 from mem.domain.errors import NotFound, RequestConflict
 from mem.domain.ids import fingerprint_of
 from mem.domain.journal import Entry
@@ -15,19 +15,23 @@ from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 from mem.ports import Journal
 
-_OUTSIDE_RECORD = {"request_id", "project", "wait", "fingerprint"}
+_OUTSIDE_RECORD = {"request_id", "project", "wait", "fingerprint", "override"}
 
 RequestT = TypeVar("RequestT", bound=AcceptRequest)
 
 
 class Candidate(NamedTuple):
-    """A recorded candidate as nodes; `tool` is the caller's label, a hint only."""
+    """A recorded candidate as nodes; `tool` is the caller's label, a hint only.
+
+    `override` is why a person wants it in spite of what the gate says.
+    """
 
     node: Node
     evidence: tuple[Node, ...]
     parents: tuple[str, ...]
     supersedes: tuple[str, ...]
     tool: str | None
+    override: str | None = None
 
 
 def candidate_key(step: AcceptStep) -> str:
@@ -48,6 +52,11 @@ def protect(request: RequestT) -> RequestT:
     )
 
 
+def protect_reason(reason: str) -> str:
+    """A person's reason without secrets and without what hides or reorders text."""
+    return _protect_text(reason)[:MAX_REASON_CHARACTERS]
+
+
 async def record_candidate(journal: Journal, request: AcceptInput) -> str:
     """Record the candidate, or hold a repeated request to the recorded one; returns its fingerprint.
 
@@ -65,6 +74,8 @@ async def record_candidate(journal: Journal, request: AcceptInput) -> str:
         "fingerprint": mark,
         "candidate": safe.model_dump(mode="json", exclude=_OUTSIDE_RECORD),
     }
+    if request.override is not None:
+        data["override"] = protect_reason(request.override)
     step = AcceptStep(project=request.project, request_id=request.request_id)
     record = await journal.record(Entry(kind="candidate", key=candidate_key(step), data=data))
     if record.data["fingerprint"] != mark:
@@ -87,7 +98,7 @@ async def load_candidate(journal: Journal, step: AcceptStep) -> Candidate:
     request = AcceptRequest.model_validate(
         record.data["candidate"] | {"request_id": step.request_id, "project": step.project}
     )
-    return _as_nodes(request)
+    return _as_nodes(request)._replace(override=record.data.get("override"))
 
 
 def _as_nodes(request: AcceptRequest) -> Candidate:

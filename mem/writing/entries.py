@@ -13,20 +13,23 @@ from mem.domain.signatures import Signature
 from mem.ports import AppendPlan, Settlement, Skill
 
 
-def appended(plan: AppendPlan, duplicate_of: str | None, overtaken_by: str | None) -> Entry:
-    """A candidate that became a node, with all that came with it, or that another one stands in the way of."""
-    standing = duplicate_of or overtaken_by
-    fresh = standing is None
+def appended(plan: AppendPlan, duplicate_of: str | None, overtaken_by: str | None, parents: Sequence[str]) -> Entry:
+    """What became of a candidate: a node with all that came with it, or evidence of the one that says the same.
+
+    Args:
+        parents: those that the node gets besides the evidence; of a duplicate the L0 parents alone.
+    """
+    fresh = duplicate_of is None and overtaken_by is None
     return Entry(
         kind="appended",
         key=plan.key,
         data={
-            "sha": standing or plan.node.sha,
+            "sha": duplicate_of or overtaken_by or plan.node.sha,
             "duplicate_of": duplicate_of,
             "overtaken_by": overtaken_by,
             "node": _node(plan.node) if fresh else None,
-            "evidence": [_node(node) for node in plan.evidence] if fresh else [],
-            "parents": sorted(set(plan.parents)) if fresh else [],
+            "evidence": [_node(node) for node in plan.evidence] if overtaken_by is None else [],
+            "parents": sorted(set(parents)),
             "supersedes": sorted(set(plan.supersedes)) if fresh else [],
         },
     )
@@ -35,6 +38,16 @@ def appended(plan: AppendPlan, duplicate_of: str | None, overtaken_by: str | Non
 def appended_key(project: str, request_id: str) -> str:
     """Names what became of the candidate of one acceptance."""
     return f"appended:accept:{project}:{request_id}"
+
+
+def superseded(old: str, new: str, project: str) -> Entry:
+    """What a person superseded by what; a memory can be superseded once."""
+    return Entry(kind="superseded", key=superseded_key(old), data={"project": project, "old": old, "new": new})
+
+
+def superseded_key(old: str) -> str:
+    """Names the supersession of a memory outside of an acceptance."""
+    return f"superseded:{old}"
 
 
 def projection(sha: str, made: MadeProjection) -> Entry:
@@ -100,6 +113,7 @@ def lookup(settlement: Settlement) -> Entry:
             "request_id": settlement.key.request_id,
             "fingerprint": settlement.fingerprint,
             "signatures": [signature.model_dump(mode="json") for signature in by_sha(settlement.sightings)],
+            "returned": sorted(set(settlement.returned)),
         },
     )
 

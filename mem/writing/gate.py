@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from mem.domain.accepting import AcceptStep, Verdict
+from mem.domain.errors import NotFound
 from mem.domain.journal import Entry
 from mem.ports import Journal, Memories
 from mem.writing.candidate import Candidate
 from mem.writing.judging.case import Case, case_of
+from mem.writing.judging.duplicates import duplicate, returned_lesson
 from mem.writing.judging.feedback import self_feedback
 from mem.writing.judging.injection import injection
+from mem.writing.judging.override import overrule
 from mem.writing.judging.parents import bad_parents, no_evidence
 from mem.writing.judging.refuted import denied, failed_remedy
 from mem.writing.judging.restating import restates
@@ -20,8 +23,6 @@ from mem.writing.judging.secrets import secret
 from mem.writing.judging.speculation import speculation
 from mem.writing.judging.support import without_a_finding
 from mem.writing.judging.trivial import trivial
-from mem.writing.judging.verdicts import reject as _reject
-from mem.writing.judging.verdicts import short as _short
 
 _REFUSED: tuple[Callable[[Case], Verdict | None], ...] = (secret, injection, self_feedback)
 """What must not be kept, whatever else it says; before duplicates, which bring their evidence to what stands."""
@@ -59,8 +60,9 @@ async def judge(memories: Memories, candidate: Candidate) -> Verdict:
     case = case_of(candidate, found)
     if (verdict := await asyncio.to_thread(_first, _REFUSED, case)) is not None:
         return verdict
-    if (verdict := await _duplicate(memories, candidate)) is not None:
-        return verdict
+    for resembles in (duplicate, returned_lesson):
+        if (verdict := await resembles(memories, candidate)) is not None:
+            return verdict
     if (verdict := await asyncio.to_thread(_first, _WORTHLESS, case)) is not None:
         return verdict
     return Verdict(accept=True, reason="No rule objects.")
@@ -77,27 +79,33 @@ async def gate(
     key = verdict_key(step)
     recorded = await journal.find(key)
     if recorded is None:
-        verdict = await judge(memories, candidate)
-        if verdict.accept and then is not None:
-            verdict = await then(candidate, verdict, last=step.last_ask)
-        data = {"operation": "accept", "project": step.project, "request_id": step.request_id}
-        recorded = await journal.record(
-            Entry(kind="verdict", key=key, data=data | {"verdict": verdict.model_dump(mode="json")})
-        )
+        judged = await judge(memories, candidate)
+        if judged.accept and then is not None:
+            judged = await then(candidate, judged, last=step.last_ask)
+        verdict = await overrule(memories, candidate, judged)
+        data: dict[str, Any] = {
+            "operation": "accept",
+            "project": step.project,
+            "request_id": step.request_id,
+            "verdict": verdict.model_dump(mode="json"),
+        }
+        if candidate.override is not None and not judged.accept:
+            data |= {"override": candidate.override, "overruled": judged.model_dump(mode="json")}
+        recorded = await journal.record(Entry(kind="verdict", key=key, data=data))
+    return Verdict.model_validate(recorded.data["verdict"])
+
+
+async def load_verdict(journal: Journal, step: AcceptStep) -> Verdict:
+    """Read the recorded verdict of an acceptance.
+
+    Raises:
+        NotFound: the gate has not spoken.
+    """
+    recorded = await journal.find(verdict_key(step))
+    if recorded is None:
+        raise NotFound(f"Request {step.request_id!r} of project {step.project!r} has no verdict.", "Judge it first.")
     return Verdict.model_validate(recorded.data["verdict"])
 
 
 def _first(rules: Sequence[Callable[[Case], Verdict | None]], case: Case) -> Verdict | None:
     return next((verdict for rule in rules if (verdict := rule(case)) is not None), None)
-
-
-async def _duplicate(memories: Memories, candidate: Candidate) -> Verdict | None:
-    sha = await memories.live_duplicate(candidate.node)
-    if sha is not None and sha not in candidate.supersedes:
-        return _reject("duplicate", f"Memory {_short(sha)} says the same.", duplicate_of=sha)
-    own = candidate.node.sha
-    old = (await memories.nodes([own])).get(own)
-    if old is not None and old.superseded_by is not None:
-        newest = await memories.successor(own) or old.superseded_by
-        return _reject("duplicate", f"This lesson was superseded; its successor is {newest}.")
-    return None

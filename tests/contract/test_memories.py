@@ -9,7 +9,7 @@ import pytest
 from mem.domain.accepting import MadeProjection
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, NotFound
 from mem.domain.nodes import Node
-from mem.ports import Appended, Reach
+from mem.ports import Alike, Appended, Reach
 from mem.testing import FakeEmbedder
 from tests.contract.parts import evidence, lesson_plan, signature
 
@@ -57,13 +57,14 @@ async def test_first_append_stands(parts):
 
 
 async def test_duplicate_but_for_space_and_case(parts):
-    """A text that differs in white space and case is a duplicate and leaves nothing but its record."""
+    """A text that differs in white space and case is a duplicate, and leaves its evidence to the one that stands."""
     first = await parts.accept("Pin the  peer dependency")
     plan = lesson_plan("pin the peer\ndependency ", request_id="2", evidence_texts=("new evidence",))
-    assert await parts.memories.live_duplicate(plan.node) == first
-    assert await parts.memories.append(plan) == Appended(first, (), first)
-    assert await parts.memories.append(plan) == Appended(first, (), first)
-    assert await parts.memories.nodes([plan.node.sha, plan.evidence[0].sha]) == {}
+    assert await parts.memories.alike(plan.node) == Alike(first, equal=True)
+    assert await parts.memories.append(plan) == Appended(first, (plan.evidence[0].sha,), first)
+    assert await parts.memories.append(plan) == Appended(first, (plan.evidence[0].sha,), first)
+    assert list(await parts.memories.nodes([plan.node.sha, plan.evidence[0].sha])) == [plan.evidence[0].sha]
+    assert {node.text for node in await parts.memories.evidence(first)} == {"it failed", "new evidence"}
 
 
 @pytest.mark.parametrize(
@@ -78,13 +79,13 @@ async def test_no_duplicate_elsewhere(parts, other):
     """Equal texts of another project, visibility, owner or container are two nodes."""
     await parts.accept("lesson")
     node = lesson_plan("lesson", request_id="2", **other).node
-    assert await parts.memories.live_duplicate(node) is None
+    assert await parts.memories.alike(node) is None
 
 
 async def test_equal_evidence_is_no_duplicate(parts):
     """A lesson that repeats the words of evidence is no duplicate of it."""
     await parts.accept("lesson", evidence_texts=("the words",))
-    assert await parts.memories.live_duplicate(Node(level="L1", project="p", text="the words")) is None
+    assert await parts.memories.alike(Node(level="L1", project="p", text="the words")) is None
 
 
 async def test_two_duplicates_at_once(parts):
@@ -146,7 +147,7 @@ async def test_superseded_is_no_duplicate(parts):
     new = await parts.accept("lesson", supersedes=(old,))
     assert new != old
     again = lesson_plan("Lesson", request_id="again")
-    assert await parts.memories.append(again) == Appended(new, (), new)
+    assert await parts.memories.append(again) == Appended(new, (again.evidence[0].sha,), new)
 
 
 async def test_returning_to_a_superseded_text_makes_no_circle(parts):

@@ -11,7 +11,11 @@ from tests.contract.parts import Parts, signature
 async def _everything(parts: Parts) -> None:
     old = await parts.accept("old", evidence_texts=("x", "y"))
     new = await parts.accept("new", supersedes=(old,))
-    await parts.accept("NEW", request_id="duplicate")
+    await parts.accept("NEW", request_id="duplicate", evidence_texts=("z",))
+    pinned = await parts.accept("Pin react through the overrides of npm 9.")
+    await parts.accept("React: pinned through npm 9's overrides!", request_id="near", evidence_texts=("w",))
+    elsewhere = await parts.accept("Prune the builder cache weekly.", project="q")
+    await parts.memories.supersede(new, pinned)
     await parts.memories.add_reference([Node(level="R", project="*", text="r", source="doc")], "doc")
     await parts.memories.put_projection(new, MadeProjection(text="t", model_id="m", prompt_sha="s"))
     await parts.memories.put_vectors("text", {old: "one", new: "two"}, parts.embedder)
@@ -23,6 +27,7 @@ async def _everything(parts: Parts) -> None:
         "f",
         (signature("b"), signature("a"), signature("b")),
         Reach("p", federated=True),
+        (elsewhere, pinned, elsewhere),
     )
     await parts.ledger.settle(settlement, lambda _: b"")
     await parts.skills.put(Skill("s", "d", "b", "*"), parts.embedder)

@@ -154,3 +154,36 @@ async def test_reference_and_skills_answer_where_no_memory_does(loop: Loop, tmp_
     assert {lesson["tier"] for lesson in result.document["lessons"]} == {3}
     assert result.document["lessons"][0]["level"] == "R"
     assert [skill["name"] for skill in result.document["skills"]] == ["ssh-access"]
+
+
+async def test_a_person_overrules_and_supersedes(loop: Loop) -> None:
+    """A rewording is a duplicate until a person keeps it; then one takes the place of the other, and status counts."""
+    first = {
+        "project": "warehouse",
+        "level": "L1",
+        "text": "Stock is negative because the importer runs twice; take the advisory lock stock_import first.",
+        "evidence": [{"source": "ci:90", "text": "npm ERR! code EWAREHOUSE\nnpm ERR! EWAREHOUSE stock is negative\n"}],
+    }
+    again = {
+        **first,
+        "text": "Take the advisory lock stock_import first: the importer runs twice and stock is negative.",
+    }
+    kept = await loop.mem("accept", "-", "--format", "json", stdin=json.dumps(first).encode())
+    duplicate = await loop.mem("accept", "-", "--format", "json", stdin=json.dumps(again).encode())
+    assert (kept.document["status"], duplicate.document["status"]) == ("accepted", "duplicate")
+    assert duplicate.document["duplicate_of"] == kept.document["sha"]
+    stdin = json.dumps(again).encode()
+    overruled = await loop.mem("accept", "-", "--override", "Told to new people.", "--format", "json", stdin=stdin)
+    assert (overruled.document["status"], overruled.document["verdict"]["rule"]) == ("accepted", "duplicate")
+    old, new = kept.document["sha"], overruled.document["sha"]
+    done = await loop.mem("supersede", old[:12], "--by", new[:12], "--format", "json")
+    assert (done.code, done.document) == (0, {"old": old, "sha": new})
+    log = first["evidence"][0]["text"].encode()
+    found = await loop.mem("lookup", "--project", "warehouse", "--file", "-", "--format", "json", stdin=log)
+    assert [(lesson["sha"], lesson["supersedes"]) for lesson in found.document["lessons"]] == [(new, [old])]
+    told = await loop.mem("status", "--format", "json")
+    assert told.document["acceptance"]["duplicate"] >= 1
+    assert told.document["acceptance"]["accepted"] >= 2
+    refused = await loop.mem("supersede", new, "--by", old)
+    assert refused.code == 2
+    assert "circle" in refused.err

@@ -1,8 +1,9 @@
 """The real worker, but for its embedder, in a process that kills itself at a chosen step.
 
 Each line on stdin asks for one, as JSON: `step`, `point`, `environment` and `log`. `point` is `before` the step has had
-any effect, or `after` it has had all of it, and nobody was told. It is forked from this process, which has everything
-imported, so that many cost little. A line on stdout tells how each ended: `step`, `point` and `code`.
+any effect, or `after` it has had all of it, and nobody was told; what stands behind a colon names the case alone. It is
+forked from this process, which has everything imported, so that many cost little. A line on stdout tells how each
+ended: `step`, `point` and `code`.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _fork(order: Order) -> int:
             os.dup2(log, number)
         os.environ.clear()
         os.environ.update(order.environment)
-        asyncio.run(serve(Settings(), [Killing(order.step, order.point)]))
+        asyncio.run(serve(Settings(), [Killing(order.step, order.point.partition(":")[0])]))
         os._exit(0)
     return pid
 

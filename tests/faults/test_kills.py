@@ -40,13 +40,17 @@ EARLIER = AcceptRequest(
     request_id="earlier", project=PROJECT, level="L1", text="Forcing the install with --legacy-peer-deps unblocks it.",
     evidence=[Evidence(source="ci:1", turn=1, text=NPM)],
 )  # fmt: skip
+REWORDED = "--legacy-peer-deps forces the install and unblocks it."
 LOOK_UP = ContextRequest(request_id="look", project=PROJECT, signature_source=NPM)
 
 STEPS = (
     "record_candidate", "gate_memory", "append_memory", "project_symptoms", "embed_symptoms", "embed_text",
     "link_signatures", "settle_acceptance",
 )  # fmt: skip
-KILLS = [*((step, point) for step in STEPS for point in ("before", "after")), ("look_up", "after")]
+OF_A_DUPLICATE = [
+    ("append_memory", "after:duplicate"), ("embed_text", "before:duplicate"), ("link_signatures", "after:duplicate")
+]  # fmt: skip
+KILLS = [*((step, point) for step in STEPS for point in ("before", "after")), ("look_up", "after"), *OF_A_DUPLICATE]
 
 
 class KillingWorkers:
@@ -133,7 +137,7 @@ async def outcomes(
     postgres_server: Server, postgres_template: str, temporal_server: TemporalServer, tmp_path_factory: Any
 ) -> AsyncIterator[dict[tuple[str, str], Outcome]]:
     """The outcome of each case, and of undisturbed runs under (operation, "undisturbed"); all run at once."""
-    cases = [("accept", "undisturbed"), ("look_up", "undisturbed"), *KILLS]
+    cases = [("accept", "undisturbed"), ("look_up", "undisturbed"), ("duplicate", "undisturbed"), *KILLS]
     names = [f"fault_{number}" for number in range(len(cases) + 1)]
     base, *places = (
         Place(postgres_server.url(name), temporal_server.address, namespace)
@@ -157,7 +161,7 @@ async def outcomes(
 @pytest.mark.parametrize(("step", "point"), KILLS)
 async def test_a_killed_worker_leaves_no_trace(outcomes, step, point):
     """Killed at this step and started anew, the worker gives the answer and the journal of an undisturbed run."""
-    operation = "look_up" if step == "look_up" else "accept"
+    operation = _operation((step, point))
     undisturbed, killed = outcomes[operation, "undisturbed"], outcomes[step, point]
     assert killed.code == -signal.SIGKILL
     assert killed.body == undisturbed.body
@@ -171,6 +175,8 @@ async def test_the_undisturbed_run_is_what_it_should_be(outcomes):
     assert {signature.tool for signature in answer.signatures} == {"npm", "python"}
     kinds = [json.loads(record)["kind"] for record in outcomes["accept", "undisturbed"].journal]
     assert {"candidate", "verdict", "appended", "projection", "embedding", "signatures"} == set(kinds)
+    again = AcceptAnswer.model_validate_json(outcomes["duplicate", "undisturbed"].body)
+    assert (again.status, [signature.tool for signature in again.signatures]) == ("duplicate", ["python"])
     found = ContextAnswer.model_validate_json(outcomes["look_up", "undisturbed"].body)
     assert (found.tier, found.lessons[0].seen_count, found.degraded) == (1, 2, [])
 
@@ -194,14 +200,14 @@ async def _run_all(
 
 
 async def _run(workers: KillingWorkers, place: Place, case: tuple[str, str], sha: str) -> Outcome:
-    look_up = "look_up" in case
+    operation = _operation(case)
     code = None
     if "undisturbed" in case:
         async with _working(place):
-            body = await _ask(place, sha, look_up=look_up)
+            body = await _ask(place, sha, operation)
     else:
         killed = workers.start(place, case)
-        call = asyncio.create_task(_ask(place, sha, look_up=look_up))
+        call = asyncio.create_task(_ask(place, sha, operation))
         code = await killed
         async with _working(place):
             body = await call
@@ -210,10 +216,20 @@ async def _run(workers: KillingWorkers, place: Place, case: tuple[str, str], sha
     return Outcome(body, journal, code)
 
 
-async def _ask(place: Place, sha: str, *, look_up: bool) -> bytes:
+def _operation(case: tuple[str, str]) -> str:
+    if "look_up" in case:
+        return "look_up"
+    return "duplicate" if "duplicate" in ":".join(case).split(":") else "accept"
+
+
+async def _ask(place: Place, sha: str, operation: str) -> bytes:
     client = await _client(place)
-    if look_up:
+    if operation == "look_up":
         return (await client.look_up(LOOK_UP, deadline=SECONDS)).body
+    if operation == "duplicate":
+        evidence = [Evidence(source="ci:4", text=PYTHON)]
+        again = EARLIER.model_copy(update={"request_id": "again", "text": REWORDED, "evidence": evidence})
+        return (await client.accept(AcceptRequest.model_validate(again.model_dump()), deadline=SECONDS)).body
     fields = {"evidence": [{"source": "ci:2", "text": NPM}, {"source": "ci:3", "turn": 2, "text": PYTHON}]}
     request = {"request_id": "main", "project": PROJECT, "level": "L1", "text": LESSON, "supersedes": [sha], **fields}
     return (await client.accept(AcceptRequest.model_validate(request), deadline=SECONDS)).body

@@ -86,7 +86,7 @@ async def test_record(rig, temporal_server):
         put_vectors.opened.clear()
         await rig.memory.accept(candidate(rig, "durable", text=f"{LESSON} Twice.", wait="durable"))
         put_vectors.opened.set()
-        plain = candidate_fields(rig, "plain", text=f"{LESSON} Thrice.")
+        plain = candidate_fields(rig, "plain", text=f"{LESSON} Seen 3 times.")
         await rig.temporal.start_workflow("AcceptMemory", plain, id="accept:replay:plain", task_queue=rig.task_queue)
         for name in ("accepted", "rejected", "duplicate", "durable", "plain"):
             await _write(f"accept_{name}", rig.accept_handle(name))

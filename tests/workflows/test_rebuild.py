@@ -126,7 +126,7 @@ async def test_memories_accepted_meanwhile_are_complete(rebuilding, monkeypatch)
     rig = rebuilding
     monkeypatch.setitem(ALGOS, 2, second_algorithm)
     async with rig.working(), asyncio.timeout(60):
-        accepting = [rig.memory.accept(candidate(rig, str(n), text=f"{LESSON} {n}")) for n in range(6)]
+        accepting = [rig.memory.accept(candidate(rig, str(n), text=f"{LESSON} {n}")) for n in range(10, 16)]
         await asyncio.gather(*accepting, *(rig.memory.rebuild() for _ in range(2)))
         report = await rig.memory.rebuild()
         assert (report.memories, (await rig.memory.rebuild(check=True)).same) == (9, True)

@@ -23,3 +23,21 @@ SELECT seq, sha, previous, key, kind, body FROM journal WHERE seq > %(after)s OR
 -- name: head
 -- Length and sha of the journal.
 SELECT length, sha FROM journal_head
+
+-- name: outcomes
+-- How the last acceptances ended: by their verdict, and where that was good by what was appended.
+WITH judged AS (
+    SELECT key, body::jsonb #> '{data,verdict}' AS verdict
+    FROM journal WHERE kind = 'verdict' ORDER BY seq DESC LIMIT %(last)s
+), ended AS (
+    SELECT (verdict ->> 'accept')::boolean AS accept, verdict ->> 'duplicate_of' AS duplicate_of,
+           (a.body::jsonb) -> 'data' AS appended
+    FROM judged LEFT JOIN journal a
+      ON (verdict ->> 'accept')::boolean AND a.key = 'appended' || substr(judged.key, length('verdict') + 1)
+)
+SELECT CASE
+    WHEN NOT accept AND duplicate_of IS NULL OR appended ->> 'overtaken_by' IS NOT NULL THEN 'rejected'
+    WHEN NOT accept OR appended ->> 'duplicate_of' IS NOT NULL THEN 'duplicate'
+    WHEN appended IS NULL THEN 'pending'
+    ELSE 'accepted'
+END AS outcome, count(*) FROM ended GROUP BY outcome ORDER BY outcome

@@ -18,3 +18,9 @@ DELETE FROM request_ledger WHERE (operation, scope, request_id) IN (
     SELECT operation, scope, request_id FROM request_ledger WHERE expires_at <= %(now)s
     ORDER BY expires_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 )
+
+-- name: returned
+-- Note which lessons of other projects a lookup gave out.
+INSERT INTO returned_lesson (project, node_sha)
+SELECT %(project)s, sha FROM memory_node WHERE sha = ANY(%(shas)s) AND project <> %(project)s ORDER BY sha
+ON CONFLICT DO NOTHING

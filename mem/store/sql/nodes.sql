@@ -7,7 +7,7 @@ SELECT sha FROM memory_node WHERE sha >= %(prefix)s AND sha < %(behind)s ORDER B
 SELECT level, project, text, visibility, owner, container, source, turn, sha AS stored_sha, superseded_by
 FROM memory_node WHERE sha = ANY(%(shas)s)
 
--- name: live_duplicate
+-- name: equal
 -- A live lesson with the same plain text, project, visibility, owner and container, other than the excluded ones.
 SELECT sha FROM memory_node
 WHERE plain_sha = %(plain_sha)s AND superseded_by IS NULL AND level IN ('L1', 'L2')
@@ -16,15 +16,40 @@ WHERE plain_sha = %(plain_sha)s AND superseded_by IS NULL AND level IN ('L1', 'L
   AND sha <> ALL(%(excluded)s)
 ORDER BY sha LIMIT 1
 
+-- name: near
+-- The lessons of one project, visibility, owner and container that share the most bands with a text.
+SELECT sha, text, superseded_by FROM memory_node
+WHERE bands && %(bands)s::integer[] AND level IN ('L1', 'L2')
+  AND project = %(project)s AND visibility = %(visibility)s
+  AND owner IS NOT DISTINCT FROM %(owner)s AND container IS NOT DISTINCT FROM %(container)s
+  AND sha <> ALL(%(excluded)s)
+ORDER BY (SELECT count(*) FROM unnest(bands) AS band WHERE band = ANY(%(bands)s::integer[])) DESC, sha LIMIT %(limit)s
+
+-- name: returned
+-- The lessons of other projects that lookups returned to one, and that share the most bands with a text.
+SELECT n.sha, n.text, n.project FROM returned_lesson r JOIN memory_node n ON n.sha = r.node_sha
+WHERE r.project = %(project)s AND n.bands && %(bands)s::integer[]
+ORDER BY (SELECT count(*) FROM unnest(n.bands) AS band WHERE band = ANY(%(bands)s::integer[])) DESC, n.sha LIMIT %(limit)s
+
+-- name: without_bands
+-- A page of the lessons whose bands are those of other rules, or of none.
+SELECT sha, text FROM memory_node
+WHERE level IN ('L1', 'L2') AND sha > %(after)s AND bands_by IS DISTINCT FROM %(bands_by)s ORDER BY sha LIMIT %(limit)s
+
+-- name: put_bands
+-- Store the bands of a lesson.
+UPDATE memory_node SET bands = %(bands)s, bands_by = %(bands_by)s WHERE sha = %(sha)s
+
 -- name: existing
 -- Those of the shas that are nodes.
 SELECT sha FROM memory_node WHERE sha = ANY(%(shas)s)
 
 -- name: insert
 -- Add a node; one that is there stays.
-INSERT INTO memory_node (sha, level, project, text, visibility, owner, container, source, turn, plain_sha)
+INSERT INTO memory_node (sha, level, project, text, visibility, owner, container, source, turn, plain_sha,
+                         bands, bands_by)
 VALUES (%(sha)s, %(level)s, %(project)s, %(text)s, %(visibility)s, %(owner)s, %(container)s, %(source)s, %(turn)s,
-        %(plain_sha)s)
+        %(plain_sha)s, %(bands)s, %(bands_by)s)
 ON CONFLICT DO NOTHING
 
 -- name: link_parents
@@ -44,6 +69,10 @@ UPDATE memory_node SET superseded_by = %(successor)s WHERE sha = ANY(%(shas)s) A
 -- name: retire_vectors
 -- Mark the vectors of superseded nodes, which also lowers the counts.
 UPDATE memory_vector SET live = false WHERE node_sha = ANY(%(shas)s) AND live
+
+-- name: of_level
+-- Those of the nodes that are of a level.
+SELECT sha FROM memory_node WHERE sha = ANY(%(shas)s) AND level = %(level)s ORDER BY sha
 
 -- name: lineages
 -- For each sha the live node at the end of its chain of successors, with the superseded shas on the way.

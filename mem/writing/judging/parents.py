@@ -44,7 +44,7 @@ def bad_parents(candidate: Candidate, found: Mapping[str, StoredNode]) -> Verdic
 
 def _fault(candidate: Candidate, node: StoredNode | None, level: str | None) -> str | None:
     """Why `node` cannot be a parent (of that level) of the candidate; an unreadable node is told as a missing one."""
-    if node is None or not _readable(node, candidate.node):
+    if node is None or not readable(node, candidate.node):
         return f"does not exist in project {candidate.node.project}"
     if level is not None and node.level != level:
         return f"is {node.level}, not {level}"
@@ -52,10 +52,10 @@ def _fault(candidate: Candidate, node: StoredNode | None, level: str | None) -> 
         return f"is {node.level}, not a lesson"
     if node.superseded_by is not None:
         return f"was superseded by {short(node.superseded_by)}; name that one"
-    return _unlike_readers(candidate.node, node, parent=level is not None)
+    return unlike_readers(candidate.node, node, parent=level is not None)
 
 
-def _unlike_readers(mine: Node, other: Node, *, parent: bool) -> str | None:
+def unlike_readers(mine: Node, other: Node, *, parent: bool) -> str | None:
     """A parent is shown to whoever reads the child, and a superseded memory is replaced for whoever could read it."""
     if parent and _RANK[mine.visibility] < _RANK[other.visibility]:
         return f"has visibility {other.visibility}, its child would be {mine.visibility}"
@@ -64,7 +64,8 @@ def _unlike_readers(mine: Node, other: Node, *, parent: bool) -> str | None:
     return None
 
 
-def _readable(node: Node, reader: Node) -> bool:
+def readable(node: Node, reader: Node) -> bool:
+    """Whether who reads one memory may read the other."""
     if node.project != reader.project:
         return False
     if node.visibility == "global":

@@ -27,9 +27,11 @@ class StubClient:
         self.errors: dict[str, Exception] = {}
         self.rules: dict[str, str] = {}
         self.notes: tuple[str, ...] = ()
+        self.overrides: list[str | None] = []
 
-    async def accept(self, request: AcceptRequest) -> Reply[AcceptAnswer]:
+    async def accept(self, request: AcceptRequest, *, override: str | None = None) -> Reply[AcceptAnswer]:
         self.requests.append(request)
+        self.overrides.append(override)
         if request.text in self.errors:
             raise self.errors[request.text]
         rule = self.rules.get(request.text)
@@ -184,3 +186,29 @@ def test_no_worker_is_one_clear_line(monkeypatch):
     result = run(app, ["accept", "-"], input=lines(CANDIDATE))
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "error: Temporal at 127.0.0.1:7233 does not answer. Start it: `mem up`.\n"
+
+
+def test_a_person_overrules_one_candidate(client):
+    """The reason goes with the candidate, which is another request than the one that was rejected."""
+    run(app, ["accept", "-"], input=json.dumps(CANDIDATE))
+    assert run(app, ["accept", "-", "--override", "Both hold."], input=json.dumps(CANDIDATE)).exit_code == 0
+    assert client.overrides == [None, "Both hold."]
+    plain, overruled = client.requests
+    assert plain.request_id != overruled.request_id
+    run(app, ["accept", "-", "--override", "Both hold."], input=json.dumps(CANDIDATE))
+    assert client.requests[-1].request_id == overruled.request_id
+
+
+def test_a_person_overrules_one_candidate_at_a_time(client):
+    """One reason for many candidates is refused before anything is sent."""
+    result = run(app, ["accept", "-", "--override", "All hold."], input=lines(CANDIDATE, {**CANDIDATE, "text": "two"}))
+    assert (result.exit_code, client.requests) == (2, [])
+    assert "one candidate" in result.stderr
+
+
+def test_a_candidate_cannot_overrule_the_gate_itself(client):
+    """A field `override` in the input is refused, with the option and without."""
+    for option in ([], ["--override", "Both hold."]):
+        result = run(app, ["accept", "-", *option], input=json.dumps({**CANDIDATE, "override": "I know better."}))
+        assert (result.exit_code, client.requests) == (1, [])
+        assert "override" in result.stderr

@@ -1,4 +1,4 @@
-"""The commands on files and on the store: signature, log, reference, skill and symptoms."""
+"""The commands on files and on the store: signature, log, reference, skill, symptoms and supersede."""
 
 from __future__ import annotations
 
@@ -367,3 +367,24 @@ def test_a_sha_that_names_none_or_several_is_one_clear_line(shas, state):
     assert "is no sha" in one_line(run(app, ["symptoms", "show", "latest"]), 2)
     state.nodes["abcd" + "0" * 60] = state.nodes["abcd" + "1" * 60] = Node(level="L1", project="p", text="t")
     assert "Several nodes begin with abcd" in one_line(run(app, ["symptoms", "show", "abcd"]), 1)
+
+
+# --- supersede ---
+
+
+def test_one_memory_takes_the_place_of_another_by_prefix(shas, state):
+    """Prefixes resolve, the answer names both, and said again it is the same."""
+    old, new = shas["with"], shas["without"]
+    for _ in range(2):
+        result = run(app, ["supersede", old[:12], "--by", new[:12], "--format", "json"])
+        assert result.exit_code == 0, result.stderr
+        assert json.loads(result.stdout) == {"old": old, "sha": new}
+    assert state.superseded_by == {old: new}
+    assert run(app, ["supersede", old, "--by", new]).stdout.startswith(new)
+
+
+def test_a_supersession_that_cannot_be_is_refused_in_one_line(shas):
+    """What stands in the way and what to do are told; the exit code tells bad input from what is missing."""
+    assert "cannot supersede itself" in one_line(run(app, ["supersede", shas["with"], "--by", shas["with"]]), 2)
+    assert "No node begins with" in one_line(run(app, ["supersede", "0000beef0000", "--by", shas["with"]]), 1)
+    assert run(app, ["supersede", shas["with"]]).exit_code == 2

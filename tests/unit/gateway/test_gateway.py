@@ -421,3 +421,10 @@ async def test_the_schema_shows_each_request_without_demanding_an_id(http):
         assert set(body["required"]) == needed
         assert "request_id" in body["properties"]
     assert json.dumps(schema)
+
+
+async def test_an_agent_cannot_overrule_the_gate(http, stub):
+    """Overruling is for a person at the command line: a body that asks for it is refused, and nothing is handed on."""
+    found = problem_of(await http.post(ACCEPT, json={**BROUGHT, "override": "I know better."}), 422)
+    assert "override" in found["detail"]
+    assert stub.requests == []

@@ -257,7 +257,7 @@ async def test_the_rules_object_in_their_order(house):
     assert (await house.judge("Fixed.", evidence=[], supersedes=["a" * 64])).rule == "no-evidence"
     assert (await house.judge("Fixed.", supersedes=["a" * 64])).rule == "bad-parents"
     assert (await house.judge("Fixed.")).rule == "duplicate"
-    assert (await house.judge("Fixed!")).rule == "trivial"
+    assert (await house.judge("Done.")).rule == "trivial"
 
 
 async def test_the_first_recorded_verdict_stands(house):
