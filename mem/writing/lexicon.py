@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from math import log
@@ -73,6 +73,26 @@ class _Cue(NamedTuple):
             words.plain[at].startswith(word) if any_ending else words.stems[at] == word
             for at, (word, any_ending) in enumerate(zip(self.words, self.prefixes, strict=True), place)
         )
+
+
+class Phrases:
+    """Phrases to be counted in a text."""
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self._by_word: dict[str, list[_Cue]] = defaultdict(list)
+        self._prefixed: list[_Cue] = []
+        for cue in sorted({_Cue.of(phrase) for phrase in phrases}):
+            (self._prefixed if cue.prefixes[0] else self._by_word[cue.words[0]]).append(cue)
+
+    def count(self, words: Words) -> int:
+        """How many of the phrases stand in `words`, each counted once."""
+        found = {cue for place, base in enumerate(words.stems) for cue in self._at(words, place, base)}
+        return len(found)
+
+    def _at(self, words: Words, place: int, base: str) -> Iterator[_Cue]:
+        for cue in (*self._by_word.get(base, ()), *self._prefixed):
+            if cue.stands_at(words, place):
+                yield cue
 
 
 class _Hit(NamedTuple):

@@ -1,0 +1,118 @@
+"""Whether a memory tells of a failure that happened, or of a rule, a choice, a plan. What counts is data, in telling.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mem.domain.errors import RuleError
+from mem.writing.lexicon import Phrases
+from mem.writing.words import Words, sentences, words_of
+
+RULES = "telling.toml"
+
+
+class TellingRules(BaseModel):
+    """The cues and their weights; the head of the file says how to write one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: int = Field(ge=1)
+    failing: tuple[str, ...]
+    remedy: tuple[str, ...]
+    because: tuple[str, ...]
+    past: str
+    passive: str
+    qualifying: str
+    habitual: tuple[str, ...]
+    decision: tuple[str, ...]
+    most: dict[str, float]
+    weights: dict[str, float]
+
+
+class Teller:
+    """Judges memories by their words."""
+
+    def __init__(self, rules: TellingRules) -> None:
+        self._rules = rules
+        self._failing, self._remedy, self._because, self._habitual, self._decision = map(
+            Phrases, (rules.failing, rules.remedy, rules.because, rules.habitual, rules.decision)
+        )
+        self._past, self._passive, self._qualifying = (
+            frozenset(words.split()) for words in (rules.past, rules.passive, rules.qualifying)
+        )
+
+    def score(self, text: str, told: float = 0.0) -> float:
+        """How surely `text` tells of a failure, above 0 where more speaks for it; `told` is the lexicon's best score."""
+        weights = self._rules.weights
+        found = self.features(text, told)
+        return round(weights["bias"] + sum(weights[name] * value for name, value in sorted(found.items())), 6)
+
+    def features(self, text: str, told: float) -> dict[str, float]:
+        """What speaks for and against, each bounded."""
+        parts = [words_of(part) for part in sentences(text)]
+        parts = [part for part in parts if part.plain]
+        events = [self._tells_past(part) for part in parts]
+        found = {
+            "event_share": sum(events) / len(parts) if parts else 0.0,
+            "events": float(sum(events)),
+            "failing": self._count(self._failing, parts, events, event=True),
+            "failing_idle": self._count(self._failing, parts, events, event=False),
+            "because": self._count(self._because, parts, events, event=True),
+            "remedy": float(sum(self._remedy.count(part) for part in parts)),
+            "habitual": float(sum(self._habitual.count(part) for part in parts)),
+            "decision": float(sum(self._decision.count(part) for part in parts)),
+            "lexicon": told,
+        }
+        most = self._rules.most
+        return {name: min(value, most.get(name, value)) for name, value in found.items()}
+
+    def _tells_past(self, words: Words) -> bool:
+        """Whether a sentence has a verb in the past that is no state and no attribute."""
+        for place, word in enumerate(words.plain):
+            if word in self._past:
+                return True
+            if word.endswith("ed") and len(word) > 4 and place:
+                before = words.plain[max(0, place - 2) : place]
+                if before[-1] not in self._qualifying and self._passive.isdisjoint(before):
+                    return True
+        return False
+
+    def _count(self, phrases: Phrases, parts: list[Words], events: Iterable[bool], *, event: bool) -> float:
+        return float(sum(phrases.count(part) for part, past in zip(parts, events, strict=True) if past is event))
+
+
+@cache
+def teller() -> Teller:
+    """The teller of the packaged rules.
+
+    Raises:
+        RuleError: the file is wrong.
+    """
+    return read_teller(packaged_rules())
+
+
+@cache
+def packaged_rules() -> str:
+    """The packaged rules as text."""
+    return files("mem.writing").joinpath("rules").joinpath(RULES).read_text("utf-8")
+
+
+def read_teller(text: str) -> Teller:
+    """The teller of these rules.
+
+    Raises:
+        RuleError: they are no TOML or break the form.
+    """
+    try:
+        return Teller(TellingRules.model_validate(tomllib.loads(text)))
+    except tomllib.TOMLDecodeError as error:
+        raise RuleError(f"{RULES} is no TOML: {error}.", "Correct the file.") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RuleError(f"{RULES}, {place}: {first['msg']}.", "Correct the rule.") from None
