@@ -11,8 +11,10 @@ from typing import NamedTuple
 from mem.domain.accepting import MadeProjection, SymptomLine
 from mem.domain.canonical import canonical_sha
 from mem.parsing.excerpts import Quoted, quote_failures, quote_weakly
+from mem.parsing.gist import gist
 from mem.ports import EvidenceText, ProjectorKey
 from mem.writing.lexicon import Told, lexicon, packaged
+from mem.writing.recognise import RecognitionLimits, recognise
 from mem.writing.statements import packaged_statements, statements_of
 from mem.writing.telling import packaged_rules, teller
 
@@ -25,8 +27,10 @@ class Limits(NamedTuple):
     words: int = 120
     """About what an embedder reads of messages full of names."""
     lines: int = 16
-    line_words: int = 28
+    line_words: int = 30
     evidence_lines: int = 8
+    evidence_blocks: int = 4
+    """So many lines of blocks go in, once the most telling are in."""
     weak_lines: int = 4
     statements: int = 6
     entries: int = 3
@@ -34,8 +38,7 @@ class Limits(NamedTuple):
     entry_share: float = 0.7
     """A further entry is taken where it is at least so sure as the first, by this share."""
     entry_floor: float = 4.0
-    beside_evidence: int = 2
-    """Lines of the first entry that go with what the evidence shows."""
+    recognised: RecognitionLimits = RecognitionLimits()
     told_floor: float = 0.0
     evidence_floor: float = -3.0
 
@@ -65,38 +68,38 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
     sure = teller().score(text, told[0].score if told else 0.0)
     if sure < limits.evidence_floor:
         return []
-    shown = _shown(evidence, limits, known=sure >= limits.told_floor)
-    if not shown and sure < limits.told_floor:
+    failed = sure >= limits.told_floor
+    blocks = _blocks(evidence, limits, known=failed)
+    if not blocks and not failed:
         return []
+    seen = recognise(evidence, told, limits.recognised)
     quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
-    known = _known(told, limits, beside=bool(shown))
-    return list(_bounded([*shown, *quoted, *known], limits))
+    if not blocks and not seen.lines:
+        return list(_bounded([*quoted, *_known(told, limits)], limits))
+    return list(_bounded([*seen.lines, *blocks[: limits.evidence_blocks], *quoted, *seen.widened], limits))
 
 
-def _shown(evidence: Sequence[EvidenceText], limits: Limits, *, known: bool) -> list[SymptomLine]:
-    """What the evidence shows: the best block of each record, then the next of each; else what may tell it weakly."""
+def _blocks(evidence: Sequence[EvidenceText], limits: Limits, *, known: bool) -> list[SymptomLine]:
+    """The best block of each record, then the next of each; where none has one, what may tell it weakly."""
     strong = [(each, quote_failures(each.text, limit=limits.evidence_lines)) for each in evidence]
     if not any(lines for _, lines in strong):
         strong = [(each, quote_weakly(each.text, limit=limits.weak_lines, known=known)) for each in evidence]
-    placed = sorted(_placed(strong), key=lambda one: one[0])
-    return [line for _, line in placed]
+    return [line for _, line in sorted(_placed(strong), key=lambda one: one[0])]
 
 
 def _placed(found: Iterable[tuple[EvidenceText, list[Quoted]]]) -> Iterator[tuple[tuple[int, int, int], SymptomLine]]:
     for record, (each, lines) in enumerate(found):
         for number, quoted in enumerate(lines):
-            line = SymptomLine(text=quoted.text, origin="evidence", evidence_sha=each.sha, line=quoted.line)
+            line = SymptomLine(text=gist(quoted.text), origin="evidence", evidence_sha=each.sha, line=quoted.line)
             yield (quoted.rank, record, number), line
 
 
-def _known(told: Sequence[Told], limits: Limits, *, beside: bool) -> Iterator[SymptomLine]:
+def _known(told: Sequence[Told], limits: Limits) -> Iterator[SymptomLine]:
     """How the causes look that the memory tells of, the surest first."""
     for rank, one in enumerate(told[: limits.entries]):
         if one.score < max(limits.entry_floor, limits.entry_share * told[0].score):
             break
-        if beside and rank:
-            break
-        for line in one.entry.shows[: limits.beside_evidence if beside else limits.entry_lines[rank]]:
+        for line in one.entry.shows[: limits.entry_lines[rank]]:
             yield SymptomLine(text=line, origin="lexicon", entry=one.entry.id)
 
 
