@@ -29,7 +29,11 @@ class TellingRules(BaseModel):
     passive: str
     qualifying: str
     habitual: tuple[str, ...]
+    choice: tuple[str, ...]
     decision: tuple[str, ...]
+    universal: tuple[str, ...]
+    twist: tuple[str, ...]
+    orders: str
     most: dict[str, float]
     weights: dict[str, float]
 
@@ -39,37 +43,55 @@ class Teller:
 
     def __init__(self, rules: TellingRules) -> None:
         self._rules = rules
-        self._failing, self._remedy, self._because, self._habitual, self._decision = map(
-            Phrases, (rules.failing, rules.remedy, rules.because, rules.habitual, rules.decision)
-        )
-        self._past, self._passive, self._qualifying = (
-            frozenset(words.split()) for words in (rules.past, rules.passive, rules.qualifying)
+        self._failing, self._because = Phrases(rules.failing), Phrases(rules.because)
+        self._anywhere = {
+            "remedy": Phrases(rules.remedy),
+            "habitual": Phrases(rules.habitual),
+            "choice": Phrases(rules.choice),
+            "decision": Phrases(rules.decision),
+            "universal": Phrases(rules.universal),
+            "twist": Phrases(rules.twist),
+        }
+        self._past, self._passive, self._qualifying, self._orders = (
+            frozenset(words.split()) for words in (rules.past, rules.passive, rules.qualifying, rules.orders)
         )
 
     def score(self, text: str, told: float = 0.0) -> float:
         """How surely `text` tells of a failure, above 0 where more speaks for it; `told` is the lexicon's best score."""
         weights = self._rules.weights
         found = self.features(text, told)
-        return round(weights["bias"] + sum(weights[name] * value for name, value in sorted(found.items())), 6)
+        return round(weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in sorted(found.items())), 6)
 
     def features(self, text: str, told: float) -> dict[str, float]:
         """What speaks for and against, each bounded."""
-        parts = [words_of(part) for part in sentences(text)]
-        parts = [part for part in parts if part.plain]
+        parts = [part for part in map(words_of, sentences(text)) if part.plain]
         events = [self._tells_past(part) for part in parts]
-        found = {
+        found = {name: float(sum(phrases.count(part) for part in parts)) for name, phrases in self._anywhere.items()}
+        found |= {
             "event_share": sum(events) / len(parts) if parts else 0.0,
-            "events": float(sum(events)),
+            "event_count": float(sum(events)),
+            "strong_past": float(sum(word in self._past for part in parts for word in part.plain)),
             "failing": self._count(self._failing, parts, events, event=True),
             "failing_idle": self._count(self._failing, parts, events, event=False),
             "because": self._count(self._because, parts, events, event=True),
-            "remedy": float(sum(self._remedy.count(part) for part in parts)),
-            "habitual": float(sum(self._habitual.count(part) for part in parts)),
-            "decision": float(sum(self._decision.count(part) for part in parts)),
+            "orders": float(sum(self._orders_remedy(part) for part in parts[1:])),
+            "states": float(sum(self._states(part) for part in parts)),
             "lexicon": told,
         }
         most = self._rules.most
         return {name: min(value, most.get(name, value)) for name, value in found.items()}
+
+    def _orders_remedy(self, words: Words) -> bool:
+        """Whether a sentence begins with what to do, or with what was done and no word of who did it."""
+        first = words.plain[0]
+        return first in self._orders or (first.endswith("ed") and len(first) > 4)
+
+    def _states(self, words: Words) -> int:
+        """How often a sentence says what is done, as a habit: a form in -ed or -en behind "is", "are" or "be"."""
+        return sum(
+            word.endswith(("ed", "en")) and len(word) > 4 and not self._passive.isdisjoint(words.plain[max(0, place - 2) : place])
+            for place, word in enumerate(words.plain)
+        )
 
     def _tells_past(self, words: Words) -> bool:
         """Whether a sentence has a verb in the past that is no state and no attribute."""
