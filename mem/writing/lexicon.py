@@ -30,6 +30,7 @@ class Entry(BaseModel):
 
     id: str = Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")
     told: tuple[str, ...] = Field(min_length=1)
+    words: str = ""
     unless: tuple[str, ...] = ()
     near: int = Field(default=45, ge=1, le=200)
     shows: tuple[str, ...] = Field(min_length=2, max_length=8)
