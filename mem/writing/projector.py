@@ -33,14 +33,16 @@ class Limits(NamedTuple):
     """So many lines of blocks go in, once the most telling are in."""
     weak_lines: int = 4
     statements: int = 6
-    entries: int = 3
-    entry_lines: tuple[int, ...] = (4, 3, 2)
-    entry_share: float = 0.7
+    aside: int = 3000
+    """So many characters of each record are read for how the cause is told."""
+    entries: int = 2
+    entry_lines: tuple[int, ...] = (5, 3)
+    entry_share: float = 0.85
     """A further entry is taken where it is at least so sure as the first, by this share."""
-    entry_floor: float = 4.0
+    entry_floor: float = 6.0
     recognised: RecognitionLimits = RecognitionLimits()
     told_floor: float = 0.0
-    evidence_floor: float = -3.0
+    evidence_floor: float = -2.5
 
 
 LIMITS = Limits()
@@ -64,14 +66,15 @@ class ExtractiveProjector:
 
 def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS) -> list[SymptomLine]:
     """The symptom lines of a memory, at most as many and as long as `limits` allow."""
-    told = lexicon().told(text)
-    sure = teller().score(text, told[0].score if told else 0.0)
+    alone = lexicon().told(text)
+    sure = teller().score(text, alone[0].score if alone else 0.0)
     if sure < limits.evidence_floor:
         return []
     failed = sure >= limits.told_floor
     blocks = _blocks(evidence, limits, known=failed)
     if not blocks and not failed:
         return []
+    told = lexicon().told(text, aside="\n".join(each.text[: limits.aside] for each in evidence))
     seen = recognise(evidence, told, limits.recognised)
     quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
     if not blocks and not seen.lines:

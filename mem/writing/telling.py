@@ -10,7 +10,7 @@ from importlib.resources import files
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mem.domain.errors import RuleError
-from mem.writing.lexicon import Phrases
+from mem.writing.phrases import Phrases
 from mem.writing.words import Words, sentences, words_of
 
 RULES = "telling.toml"
@@ -56,13 +56,16 @@ class Teller:
             frozenset(words.split()) for words in (rules.past, rules.passive, rules.qualifying, rules.orders)
         )
 
-    def score(self, text: str, told: float = 0.0) -> float:
-        """How surely `text` tells of a failure, above 0 where more speaks for it; `told` is the lexicon's best score."""
+    def score(self, text: str, told: float) -> float:
+        """How surely `text` tells of a failure: log-odds, above 0 where more speaks for it.
+
+        `told` is how surely it tells of the entry of the lexicon that it tells of most.
+        """
         weights = self._rules.weights
-        found = self.features(text, told)
+        found = self.features(text) | {"lexicon": min(told, self._rules.most["lexicon"])}
         return round(weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in sorted(found.items())), 6)
 
-    def features(self, text: str, told: float) -> dict[str, float]:
+    def features(self, text: str) -> dict[str, float]:
         """What speaks for and against, each bounded."""
         parts = [part for part in map(words_of, sentences(text)) if part.plain]
         events = [self._tells_past(part) for part in parts]
@@ -76,7 +79,6 @@ class Teller:
             "because": self._count(self._because, parts, events, event=True),
             "orders": float(sum(self._orders_remedy(part) for part in parts[1:])),
             "states": float(sum(self._states(part) for part in parts)),
-            "lexicon": told,
         }
         most = self._rules.most
         return {name: min(value, most.get(name, value)) for name, value in found.items()}
