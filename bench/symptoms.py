@@ -103,15 +103,27 @@ async def measure(memories: list[Memory]) -> dict[str, Any]:
     return {
         "memories": len(memories),
         "milliseconds_a_projection": round(1000 * spent, 2),
-        "words_a_projection": round(statistics.mean([len(one.projection.split()) for one in memories if one.projection] or [0])),
+        "words_a_projection": round(
+            statistics.mean([len(one.projection.split()) for one in memories if one.projection] or [0])
+        ),
         "groups": {
-            name: _figures([number for number, place in enumerate(incidents) if memories[place].shows is shows], by_symptom, by_text)
+            name: _figures(
+                [number for number, place in enumerate(incidents) if memories[place].shows is shows],
+                by_symptom,
+                by_text,
+            )
             for name, shows in groups.items()
         },
         "decisions": len(decisions),
         "decisions_empty": _share([not one.projection for one in decisions]),
         "misses": [
-            {"id": memories[place].id, "shows": memories[place].shows, "symptom": s, "text": t, "lines": memories[place].lines}
+            {
+                "id": memories[place].id,
+                "shows": memories[place].shows,
+                "symptom": s,
+                "text": t,
+                "lines": memories[place].lines,
+            }
             for place, s, t in zip(incidents, by_symptom, by_text, strict=True)
             if s > 1
         ],
@@ -154,7 +166,9 @@ def show(figures: dict[str, Any], *, lines: bool) -> None:
         for line in miss["lines"] if lines else ():
             print(f"      {line.get('entry', line['origin'])}: {line['text'][:100]}")
     for invented in figures["invented"]:
-        print(f"  invented for {invented['id']!r}: {sorted({line.get('entry', line['origin']) for line in invented['lines']})}")
+        print(
+            f"  invented for {invented['id']!r}: {sorted({line.get('entry', line['origin']) for line in invented['lines']})}"
+        )
 
 
 def main() -> int:

@@ -58,14 +58,19 @@ def quote_weakly(text: str, *, limit: int, known: bool) -> list[Quoted]:
 
 
 def output_lines(text: str, *, most: int) -> list[tuple[int, str]]:
-    """The lines of an output, numbered from 1, but for those that people wrote; none of talk or of what succeeded.
+    """The lines of an output, numbered from 1, that may tell a failure by their kind; none of talk or of what succeeded.
 
     Of a long one the first and the last `most` together.
     """
     page, line_map = _opened(text)
     if page.cleaned.verdict == 0 or _is_talk(page):
         return []
-    numbers = [number for number, line in enumerate(page.lines) if line.strip() and not is_prose(line)]
+    calm = page.bit("passed", "success", "low_level", "recovery", "quotes", "zero", "traceback", "frame")
+    numbers = [
+        number
+        for number, line in enumerate(page.lines)
+        if line.strip() and not page.bits[number] & calm and not is_prose(line)
+    ]
     if len(numbers) > most:
         numbers = numbers[: most // 2] + numbers[-(most // 2) :]
     return [(line_map[number], cap(page.lines[number])) for number in numbers]

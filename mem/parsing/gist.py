@@ -9,7 +9,9 @@ from typing import Any
 _PREFIXES = (
     re.compile(r"^\s*[│╷╵|>#]+\s+"),
     re.compile(r"^\[?\w{3},? +\d{1,2}\.? \d\d:\d\d:\d\d(?:\.\d+)?\]? (?:[\w.-]+ )?"),
-    re.compile(r"^\[?\d{4}[-/]\d\d[-/]\d\d[T ,]+\d\d:\d\d(?::\d\d)?[\d.,]*(?:Z| ?UTC| ?CES?T|[+-]\d\d:?\d\d)?\]?[:,]?\s*"),
+    re.compile(
+        r"^\[?\d{4}[-/]\d\d[-/]\d\d[T ,]+\d\d:\d\d(?::\d\d)?[\d.,]*(?:Z| ?UTC| ?CES?T|[+-]\d\d:?\d\d)?\]?[:,]?\s*"
+    ),
     re.compile(r"^\[?\d\d:\d\d:\d\d[\d.,]*\]?\s+"),
     re.compile(r"^[\w.@/-]{1,60}\[\d+\]: "),
     re.compile(r"^\[\d{1,8}\]:? "),
@@ -22,7 +24,19 @@ _PREFIXES = (
     re.compile(r"^##\[error\] ?"),
 )
 _ROUNDS = 4
-_SAYING = ("error", "err", "exception", "msg", "message", "reason", "errorMessage", "error_message", "detail", "cause", "log")
+_SAYING = (
+    "error",
+    "err",
+    "exception",
+    "msg",
+    "message",
+    "reason",
+    "errorMessage",
+    "error_message",
+    "detail",
+    "cause",
+    "log",
+)
 _FIELD = re.compile(r"\b(?:err|error|msg|message|reason)=(\"(?:[^\"\\]|\\.){3,400}\"|\S{3,200})")
 _SHORT = 3
 

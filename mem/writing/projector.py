@@ -28,6 +28,7 @@ class Limits(NamedTuple):
     """About what an embedder reads of messages full of names."""
     lines: int = 16
     line_words: int = 30
+    line_letters: int = 5
     evidence_lines: int = 8
     evidence_blocks: int = 4
     """So many lines of blocks go in, once the most telling are in."""
@@ -77,8 +78,8 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
     told = lexicon().told(text, aside="\n".join(each.text[: limits.aside] for each in evidence))
     seen = recognise(evidence, told, limits.recognised)
     quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
-    if not blocks and not seen.lines:
-        return list(_bounded([*quoted, *_known(told, limits)], limits))
+    if not blocks and not seen.alone:
+        return list(_bounded([*quoted, *seen.lines, *_known(told, limits)], limits))
     return list(_bounded([*seen.lines, *blocks[: limits.evidence_blocks], *quoted, *seen.widened], limits))
 
 
@@ -113,7 +114,7 @@ def _bounded(lines: Iterable[SymptomLine], limits: Limits) -> Iterator[SymptomLi
     for line in lines:
         words = line.text.split()[: min(limits.line_words, left)]
         text = " ".join(words)
-        if not words or text.casefold() in seen:
+        if sum(map(str.isalnum, text)) < limits.line_letters or text.casefold() in seen:
             continue
         seen.add(text.casefold())
         left -= len(words)

@@ -17,8 +17,8 @@ from mem.ports import EvidenceText
 from mem.writing.lexicon import Entry, Told, lexicon
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*|(?<!\d)[45]\d\d(?!\d)")
-_WHOLE, _SURE = 20.0, 12.0
-"""What an entry is worth whose typical line stands there in full, and one that is told of for certain."""
+_WHOLE = 20.0
+"""About what a typical line of an entry is worth that stands there in full."""
 _COMMON = 60
 """A token in so many lines leads to none of them; it still counts once another has led there."""
 
@@ -26,22 +26,31 @@ _COMMON = 60
 class RecognitionLimits(NamedTuple):
     """From where on a line counts for an entry, and how much of it goes into a projection."""
 
+    told: float = 0.6
+    """The memory tells of an entry where it is at least so sure of it as of the first, by this share."""
+    told_worth: float = 1.0
     share: float = 0.35
     """For an entry that the memory tells of, too."""
-    share_alone: float = 0.6
-    worth: float = 5.0
+    share_alone: float = 0.5
+    worth: float = 6.0
     score: float = 0.4
     most_lines: int = 400
     lines: int = 2
+    beside: float = 0.6
+    """A further line is taken where it is at least so telling as the first, by this share."""
     entries: int = 1
     entry_lines: int = 3
 
 
 class Seen(NamedTuple):
-    """The most telling lines of the evidence, and how the same failure looks elsewhere."""
+    """The most telling lines of the evidence, and how the same failure looks elsewhere.
+
+    `alone`: they tell it by themselves, whatever the memory says.
+    """
 
     lines: list[SymptomLine]
     widened: list[SymptomLine]
+    alone: bool
 
 
 class Recognised(NamedTuple):
@@ -102,29 +111,31 @@ class _Found(NamedTuple):
     score: float
     entry: Entry
     line: SymptomLine
+    alone: bool
 
 
 def recognise(evidence: Sequence[EvidenceText], told: Sequence[Told], limits: RecognitionLimits) -> Seen:
     """What of the lexicon the evidence shows; an entry that the memory tells of as well counts for more."""
-    sure = {one.entry.id: one.score for one in told}
+    sure = {one.entry.id: one.score / told[0].score for one in told if one.score >= limits.told * told[0].score}
     best: dict[str, _Found] = {}
     for each in evidence:
         lines = [(number, gist(line)) for number, line in output_lines(each.text, most=limits.most_lines)]
         for one in recogniser(limits.share, limits.worth).recognise(line for _, line in lines):
             if one.share < limits.share_alone and one.entry.id not in sure:
                 continue
-            score = round(one.share * one.worth / _WHOLE + sure.get(one.entry.id, 0.0) / _SURE, 4)
+            score = round(one.share * one.worth / _WHOLE + limits.told_worth * sure.get(one.entry.id, 0.0), 4)
             if score >= limits.score and (one.entry.id not in best or score > best[one.entry.id].score):
                 number, text = lines[one.place]
                 line = SymptomLine(text=redact(text).text, origin="evidence", evidence_sha=each.sha, line=number)
-                best[one.entry.id] = _Found(score, one.entry, line)
+                best[one.entry.id] = _Found(score, one.entry, line, one.share >= limits.share_alone)
     ordered = sorted(best.values(), key=lambda found: (-found.score, found.entry.id))
     widened = [
         SymptomLine(text=line, origin="lexicon", entry=found.entry.id)
         for found in ordered[: limits.entries]
         for line in found.entry.shows[: limits.entry_lines]
     ]
-    return Seen([found.line for found in ordered[: limits.lines]], widened)
+    telling = [found.line for found in ordered[: limits.lines] if found.score >= limits.beside * ordered[0].score]
+    return Seen(telling, widened, any(found.alone for found in ordered[: limits.entries]))
 
 
 @cache

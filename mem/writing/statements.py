@@ -19,7 +19,9 @@ from mem.parsing.rules import Pattern
 from mem.parsing.worth import worth_of
 
 RULES = "statements.toml"
-_SPANS = re.compile(r"`([^`\n]{3,200})`|\"([^\"\n]{3,200})\"|\u201c([^\u201d\n]{3,200})\u201d|(?<!\w)'([^'\n]{6,200})'(?!\w)")
+_SPANS = re.compile(
+    r"`([^`\n]{3,200})`|\"([^\"\n]{3,200})\"|\u201c([^\u201d\n]{3,200})\u201d|(?<!\w)'([^'\n]{6,200})'(?!\w)"
+)
 
 
 class _Shape(BaseModel):

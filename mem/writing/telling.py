@@ -91,7 +91,9 @@ class Teller:
     def _states(self, words: Words) -> int:
         """How often a sentence says what is done, as a habit: a form in -ed or -en behind "is", "are" or "be"."""
         return sum(
-            word.endswith(("ed", "en")) and len(word) > 4 and not self._passive.isdisjoint(words.plain[max(0, place - 2) : place])
+            word.endswith(("ed", "en"))
+            and len(word) > 4
+            and not self._passive.isdisjoint(words.plain[max(0, place - 2) : place])
             for place, word in enumerate(words.plain)
         )
 
