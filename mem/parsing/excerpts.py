@@ -44,8 +44,8 @@ def quote_failures(text: str, *, limit: int) -> list[Quoted]:
 def quote_weakly(text: str, *, limit: int, known: bool) -> list[Quoted]:
     """What may tell the failure in the output of something that failed, where no line tells it for certain.
 
-    Lines that are no failure by themselves, then the masked end of the output. `known`: something else says that this is
-    about a failure; then weak lines are taken even where the output does not say how it ended, its bare end is not.
+    Lines that are no failure by themselves, then the masked end of the output. `known`: something else says that this
+    is about a failure; then weak lines are taken even where the output does not say how it ended, its bare end is not.
     """
     page, line_map = _opened(text)
     failed = bool(page.cleaned.verdict) or told(page) or any(command.status for command in page.cleaned.commands)
@@ -58,7 +58,7 @@ def quote_weakly(text: str, *, limit: int, known: bool) -> list[Quoted]:
 
 
 def output_lines(text: str, *, most: int) -> list[tuple[int, str]]:
-    """The lines of an output, numbered from 1, that may tell a failure by their kind; none of talk or of what succeeded.
+    """The lines of an output, numbered from 1, that may tell a failure; none of talk or of what succeeded.
 
     Of a long one the first and the last `most` together.
     """

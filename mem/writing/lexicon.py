@@ -1,7 +1,7 @@
-"""The lexicon: how causes are told in prose, and how they look when they strike. Its entries are data in lexicon/*.toml.
+"""The lexicon: how causes are told in prose, and how they look when they strike.
 
-Prose tells a cause in words that nobody foresees all of, so no single cue is demanded: an entry is weighed by all the words it
-shares with a text, the rarer in the lexicon the more. No code names an entry; how to write one stands at the head of each file.
+Prose tells a cause in words that nobody foresees all of, so no single cue is demanded: an entry is weighed by all the
+words that it shares with a text, the rarer in the lexicon the more. Entries are data, in lexicon/*.toml.
 """
 
 from __future__ import annotations

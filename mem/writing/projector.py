@@ -1,4 +1,4 @@
-"""The deterministic projector: what the evidence shows, what the memory quotes, and what a lexicon knows of its cause."""
+"""The deterministic projector: what evidence shows, what the memory quotes, what a lexicon knows of the cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a memory tells of a failure that happened, or of a rule, a choice, a plan. What counts is data, in telling.toml."""
+"""Whether a memory tells of a failure that happened, or of a rule, a choice, a plan; what counts is data."""
 
 from __future__ import annotations
 
