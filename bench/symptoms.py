@@ -1,9 +1,9 @@
 """How well the embedded projector makes memories findable: `python bench/symptoms.py [--json FILE] [DATA…]`.
 
 DATA are TOML files, or folders of them, with `[[incident]]` (id, memory, error, shows, evidence) and `[[decision]]`
-(memory, evidence), or JSON files with `pairs` (id, prose, error) and `distractors`. All memories together are candidates
-of each raw error, read as a lookup reads it. Prints rank one and mean reciprocal rank by the symptom leg and by the text
-leg, the share never ranked below the text leg, the share of decisions without a projection, and what was missed. An
+(memory, evidence), or JSON files with `pairs` (id, prose, error) and `distractors`. All memories together are
+candidates of each raw error, read as a lookup reads it. Prints rank one and mean reciprocal rank by the symptom leg and
+by the text leg, the share never ranked below the text leg, the share of decisions without a projection, and what was missed. An
 incident without projection ranks last.
 """
 
@@ -167,10 +167,8 @@ def show(figures: dict[str, Any], *, lines: bool) -> None:
         for line in miss["lines"] if lines else ():
             print(f"      {line.get('entry', line['origin'])}: {line['text'][:100]}")
     for invented in figures["invented"]:
-
         origins = sorted({line.get("entry", line["origin"]) for line in invented["lines"]})
         print(f"  invented for {invented['id']!r}: {origins}")
-        )
 
 
 def main() -> int:
