@@ -3,8 +3,8 @@
 DATA are TOML files, or folders of them, with `[[incident]]` (id, memory, error, shows, evidence) and `[[decision]]`
 (memory, evidence), or JSON files with `pairs` (id, prose, error) and `distractors`. All memories together are
 candidates of each raw error, read as a lookup reads it. Prints rank one and mean reciprocal rank by the symptom leg and
-by the text leg, the share never ranked below the text leg, the share of decisions without a projection, and what was missed. An
-incident without projection ranks last.
+by the text leg, the share never ranked below the text leg, the share of decisions without a projection, and what was
+missed. An incident without projection ranks last.
 """
 
 from __future__ import annotations

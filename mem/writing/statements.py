@@ -44,14 +44,10 @@ class StatementRules(BaseModel):
 
 
 def statements_of(text: str) -> list[str]:
-    """The failure statements that stand in `text`, in order, each once."""
+    """The failure statements that stand in `text`, in order, each once and none that another one holds."""
     rules = statement_rules()
-    found: dict[str, None] = {}
-    for place, line in sorted([*_messages(text, rules), *_codes(text, rules)]):
-        del place
-        if not any(line in other for other in found):
-            found.setdefault(line)
-    return list(found)
+    lines = dict.fromkeys(line for _, line in sorted([*_messages(text, rules), *_codes(text, rules)]))
+    return [line for line in lines if not any(line in other and line != other for other in lines)]
 
 
 def _messages(text: str, rules: StatementRules) -> Iterator[tuple[int, str]]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mem.domain.errors import RuleError
 from mem.writing.phrases import Phrases
+from mem.writing.statements import statements_of
 from mem.writing.words import Words, sentences, words_of
 
 RULES = "telling.toml"
@@ -67,8 +68,9 @@ class Teller:
 
     def features(self, text: str) -> dict[str, float]:
         """What speaks for and against, each bounded."""
-        parts = [part for part in map(words_of, sentences(text)) if part.plain]
-        events = [self._tells_past(part) for part in parts]
+        read = [(part, words) for part in sentences(text) if (words := words_of(part)).plain]
+        parts = [words for _, words in read]
+        events = [self._tells_past(words) for words in parts]
         found = {name: float(sum(phrases.count(part) for part in parts)) for name, phrases in self._anywhere.items()}
         found |= {
             "event_share": sum(events) / len(parts) if parts else 0.0,
@@ -78,6 +80,9 @@ class Teller:
             "failing_idle": self._count(self._failing, parts, events, event=False),
             "because": self._count(self._because, parts, events, event=True),
             "orders": float(sum(self._orders_remedy(part) for part in parts[1:])),
+            "stated": float(
+                sum(len(statements_of(part)) for (part, _), past in zip(read, events, strict=True) if past)
+            ),
             "states": float(sum(self._states(part) for part in parts)),
         }
         most = self._rules.most

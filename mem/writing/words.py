@@ -53,23 +53,26 @@ def sentences(text: str) -> list[str]:
 @lru_cache(_REMEMBERED)
 def stem(word: str) -> str:
     """`word` without plural and verb endings: what forms of one word have in common."""
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
+    return _regular(_IRREGULAR.get(word, word))
+
+
+def _regular(word: str) -> str:
     if len(word) < _SHORT or not word.isalpha():
         return word
-    for ending in ("ies", "ied", "ying"):
-        if word.endswith(ending) and len(word) > len(ending) + 2:
+    for ending in ("ies", "ied"):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
             return word[: -len(ending)] + "i"
     for ending in ("ing", "ed", "es", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             if ending == "s" and word.endswith(("ss", "us", "is")):
                 break
-            return _undoubled(word[: -len(ending)], ending)
-    return word[:-1] + "i" if word.endswith("y") and len(word) > _SHORT else word
+            word = _undoubled(word[: -len(ending)], ending)
+            break
+    return word[:-1] + "i" if word.endswith("y") and len(word) >= _SHORT else word
 
 
 def _undoubled(base: str, ending: str) -> str:
-    """`base` with one consonant where its ending had doubled it, and without a silent e."""
+    """`base` with one consonant where its ending had doubled it."""
     if ending in ("ing", "ed") and len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz":
         return base[:-1]
     return base
