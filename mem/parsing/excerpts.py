@@ -65,7 +65,7 @@ def output_lines(text: str, *, most: int) -> list[tuple[int, str]]:
     page, line_map = _opened(text)
     if page.cleaned.verdict == 0 or _is_talk(page):
         return []
-    calm = page.bit("passed", "success", "low_level", "recovery", "quotes", "zero", "traceback", "frame")
+    calm = page.bit("passed", "low_level", "quotes", "traceback", "frame")
     numbers = [
         number
         for number, line in enumerate(page.lines)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
 from mem.parsing.rules import Gists, load
 
 _ROUNDS = 4
+_DEPTH = 4
 _SHORT = 3
 """A line is never cut to fewer characters."""
 
@@ -19,11 +20,17 @@ def gist(line: str) -> str:
     text = _bare(" ".join(line.split()))
     brace = text.find("{")
     if brace >= 0 and text.endswith("}"):
-        return " ".join(dict.fromkeys(_said_in(text[brace:]))) or text
+        said = _joined(_said_in(text[brace:]))
+        return f"{text[:brace]}{said}" if said else text
     if _rules().pairs.search(text) is not None:
-        said = [found.group(1).strip('"') for found in _rules().field.finditer(text)]
-        return " ".join(dict.fromkeys(said)) or text
+        return _joined(found.group(1).strip('"') for found in _rules().field.finditer(text)) or text
     return text
+
+
+def _joined(said: Iterable[str]) -> str:
+    """What a record says, each once, without the marks of a page that it may quote."""
+    plain = (" ".join(_rules().markup.sub(" ", one).split()) for one in said)
+    return " ".join(one for one in dict.fromkeys(plain) if one)
 
 
 def _bare(text: str) -> str:
@@ -46,16 +53,17 @@ def _said_in(record: str) -> Iterator[str]:
     except (ValueError, RecursionError):
         return
     if isinstance(data, dict):
-        yield from _said(data)
+        yield from _said(data, _DEPTH)
 
 
-def _said(data: dict[str, Any]) -> Iterator[str]:
+def _said(data: dict[str, Any], depth: int) -> Iterator[str]:
     for name in _rules().saying:
         value = data.get(name)
         if isinstance(value, str) and value.strip():
-            yield " ".join(value.split())
-        elif isinstance(value, dict):
-            yield from _said(value)
+            yield value
+    for name in sorted(data):
+        if isinstance(data[name], dict) and depth:
+            yield from _said(data[name], depth - 1)
 
 
 @cache

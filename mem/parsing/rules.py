@@ -188,6 +188,7 @@ class Gists(_Strict):
     saying: tuple[str, ...]
     pairs: Pattern
     field: Pattern
+    markup: Pattern
 
 
 def load(name: str, model: type[T]) -> T:

@@ -43,7 +43,7 @@ class Limits(NamedTuple):
     entry_floor: float = 6.0
     recognised: RecognitionLimits = RecognitionLimits()
     told_floor: float = 0.0
-    evidence_floor: float = -2.5
+    evidence_floor: float = -1.75
 
 
 LIMITS = Limits()
@@ -72,11 +72,11 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
     if sure < limits.evidence_floor:
         return []
     failed = sure >= limits.told_floor
-    blocks = _blocks(evidence, limits, known=failed)
-    if not blocks and not failed:
-        return []
     told = lexicon().told(text, aside="\n".join(each.text[: limits.aside] for each in evidence))
     seen = recognise(evidence, told, limits.recognised)
+    if not failed and not seen.alone:
+        return []
+    blocks = _blocks(evidence, limits, known=failed)
     quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
     if not blocks and not seen.alone:
         return list(_bounded([*quoted, *seen.lines, *_known(told, limits)], limits))
