@@ -2,39 +2,129 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
 from mem.parsing.clean import cap
 from mem.parsing.distill import condensed
-from mem.parsing.extract import SIGNATURES, ranked
+from mem.parsing.evidence import is_prose, told
+from mem.parsing.extract import SIGNATURES, ranked, scored
+from mem.parsing.mask import mask
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Scored
 from mem.parsing.redact import redact
 
 _WIDTH = 300
+_WEAK_FLOOR = 0.5
+"""Between this and the floor of a signature lies what may be the failure, where something is known to have failed."""
+_WEAK_FAILED = -2.0
+_WEAK_BLOCKS = 2
+_ENDING = 4
+
+
+class Quoted(NamedTuple):
+    """A line as a reader would quote it; `line` counts from 1 in the text, `rank` is that of its block, from 0."""
+
+    text: str
+    line: int
+    rank: int
 
 
 def failure_lines(text: str, *, limit: int) -> list[str]:
     """At most `limit` redacted lines of the best blocks, best first, without frames and repeats."""
-    page = read(condensed(text.encode("utf-8", "surrogatepass"))[0])
-    found: dict[str, None] = {}
-    for one, _ in ranked(page, SIGNATURES):
-        for line in _lines(page, one):
-            if len(found) >= max(limit, 0):
-                return list(found)
-            found.setdefault(line)
-    return list(found)[: max(limit, 0)]
+    return [quoted.text for quoted in quote_failures(text, limit=limit)]
 
 
-def _lines(page: Page, one: Scored) -> list[str]:
-    """The telling lines of one block, its anchor first where it is no frame's header."""
+def quote_failures(text: str, *, limit: int) -> list[Quoted]:
+    """The same, each with its place."""
+    page, line_map = _opened(text)
+    return _distinct(_quoted(page, line_map, (one for one, _ in ranked(page, SIGNATURES))), limit)
+
+
+def quote_weakly(text: str, *, limit: int, known: bool) -> list[Quoted]:
+    """What may tell the failure in the output of something that failed, where no line tells it for certain.
+
+    Lines that are no failure by themselves, then the masked end of the output. `known`: something else says that this
+    is about a failure; then weak lines are taken even where the output does not say how it ended, its bare end is not.
+    """
+    page, line_map = _opened(text)
+    failed = bool(page.cleaned.verdict) or told(page) or any(command.status for command in page.cleaned.commands)
+    if page.cleaned.verdict == 0 or not (failed or known) or _is_talk(page):
+        return []
+    floor = _WEAK_FAILED if failed else _WEAK_FLOOR
+    likely = [one for one in scored(page) if one.score >= floor][:_WEAK_BLOCKS]
+    found = _distinct(_quoted(page, line_map, likely), limit)
+    return found or (_ending(page, line_map, limit) if failed else [])
+
+
+def output_lines(text: str, *, most: int) -> list[tuple[int, str]]:
+    """The lines of an output, numbered from 1, that may tell a failure; none of talk or of what succeeded.
+
+    Of a long one the first and the last `most` together.
+    """
+    page, line_map = _opened(text)
+    if page.cleaned.verdict == 0 or _is_talk(page):
+        return []
+    calm = page.bit("passed", "low_level", "quotes", "traceback", "frame")
+    numbers = [
+        number
+        for number, line in enumerate(page.lines)
+        if line.strip() and not page.bits[number] & calm and not is_prose(line)
+    ]
+    if len(numbers) > most:
+        numbers = numbers[: most // 2] + numbers[-(most // 2) :]
+    return [(line_map[number], cap(page.lines[number])) for number in numbers]
+
+
+def _opened(text: str) -> tuple[Page, Sequence[int]]:
+    body, line_map = condensed(text.encode("utf-8", "surrogatepass"))
+    return read(body), line_map
+
+
+def _quoted(page: Page, line_map: Sequence[int], blocks: Iterator[Scored] | Sequence[Scored]) -> Iterator[Quoted]:
+    for rank, one in enumerate(blocks):
+        for number, line in _lines(page, one):
+            yield Quoted(line, line_map[number], rank)
+
+
+def _distinct(lines: Iterator[Quoted], limit: int) -> list[Quoted]:
+    found: dict[str, Quoted] = {}
+    for quoted in lines:
+        if len(found) >= max(limit, 0):
+            break
+        found.setdefault(quoted.text, quoted)
+    return list(found.values())
+
+
+def _lines(page: Page, one: Scored) -> Iterator[tuple[int, str]]:
+    """The telling lines of one block with their numbers, its anchor first where it is no frame's header."""
     skip = page.bit("frame", "ruler", "traceback")
     start, end = one.candidate.start, one.candidate.end
     rule = one.candidate.rule
     block = redact("\n".join(cap(page.lines[line]) for line in range(start, end + 1))).text
-    kept = []
     for offset, line in enumerate(block.split("\n")):
-        if not line.strip() or page.bits[min(start + offset, end)] & skip:
+        number = min(start + offset, end)
+        if not line.strip() or page.bits[number] & skip:
             continue
         if rule is not None and rule.frame is not None and line[:1].isspace():
             continue
-        kept.append(" ".join(line.split())[:_WIDTH])
-    return kept
+        yield number, " ".join(line.split())[:_WIDTH]
+
+
+def _ending(page: Page, line_map: Sequence[int], limit: int) -> list[Quoted]:
+    """The last lines that say something, masked, in their order."""
+    junk = page.bit("summary", "wrapper", "ruler", "zero", "vague", "heading", "usage", "passed", "quotes", "frame")
+    found: list[Quoted] = []
+    for number in range(len(page.lines) - 1, -1, -1):
+        line = page.lines[number]
+        if line.strip() and not page.bits[number] & junk and number not in page.cleaned.marks:
+            found.append(Quoted(" ".join(mask(redact(cap(line)).text).split())[:_WIDTH], line_map[number], 0))
+        if len(found) >= min(limit, _ENDING):
+            break
+    return found[::-1]
+
+
+def _is_talk(page: Page) -> bool:
+    """Whether people wrote most of it."""
+    full = [line for line in page.lines if line.strip()]
+    return 2 * sum(map(is_prose, full)) >= len(full)

@@ -21,7 +21,7 @@ from mem.domain.errors import RuleError
 
 T = TypeVar("T", bound=BaseModel)
 _PIECE = re.compile(r"\{\{(\w+)\}\}")
-SHARED = {"envelopes.toml", "classes.toml", "mask.toml", "ranking.toml", "redact.toml"}
+SHARED = {"envelopes.toml", "classes.toml", "mask.toml", "ranking.toml", "redact.toml", "gist.toml"}
 
 
 def compile_pattern(pattern: str) -> Any:
@@ -178,6 +178,17 @@ class Ranking(_Strict):
     floor_failed: float
     margin: float
     weights: dict[str, float]
+
+
+class Gists(_Strict):
+    """What is not what a line says."""
+
+    version: int = Field(ge=1)
+    prefix: tuple[Pattern, ...]
+    saying: tuple[str, ...]
+    pairs: Pattern
+    field: Pattern
+    markup: Pattern
 
 
 def load(name: str, model: type[T]) -> T:

@@ -1,52 +1,139 @@
-"""The deterministic projector: the failure lines that the evidence shows, and nothing else."""
+"""The deterministic projector: what evidence shows, what the memory quotes, what a lexicon knows of the cause."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from typing import NamedTuple
 
 from mem.domain.accepting import MadeProjection, SymptomLine
 from mem.domain.canonical import canonical_sha
-from mem.parsing import failure_lines
+from mem.parsing.excerpts import Quoted, quote_failures, quote_weakly
+from mem.parsing.gist import gist
 from mem.ports import EvidenceText, ProjectorKey
+from mem.writing.lexicon import Told, lexicon, packaged
+from mem.writing.recognise import RecognitionLimits, recognise
+from mem.writing.statements import packaged_statements, statements_of
+from mem.writing.telling import packaged_rules, teller
 
-MODEL_ID = "mem-extractive-1"
-LINES_PER_EVIDENCE = 8
-MAX_LINES = 24
+MODEL_ID = "mem-extractive-2"
+
+
+class Limits(NamedTuple):
+    """What bounds a projection; all of it is part of what a projection is recorded under."""
+
+    words: int = 120
+    """About what an embedder reads of messages full of names."""
+    lines: int = 16
+    line_words: int = 30
+    line_letters: int = 5
+    evidence_lines: int = 8
+    evidence_blocks: int = 4
+    """So many lines of blocks go in, once the most telling are in."""
+    weak_lines: int = 4
+    statements: int = 6
+    aside: int = 3000
+    """So many characters of each record are read for how the cause is told."""
+    entries: int = 2
+    entry_lines: tuple[int, ...] = (5, 3)
+    entry_share: float = 0.85
+    """A further entry is taken where it is at least so sure as the first, by this share."""
+    entry_floor: float = 6.0
+    recognised: RecognitionLimits = RecognitionLimits()
+    told_floor: float = 0.0
+    evidence_floor: float = -1.75
+
+
+LIMITS = Limits()
 
 
 class ExtractiveProjector:
-    """Quotes the best failure lines of each evidence record; no model, no network, the same text every time."""
+    """Derives the symptom lines of a memory: no model, no network, the same lines every time."""
+
+    def __init__(self, limits: Limits = LIMITS) -> None:
+        self._limits = limits
 
     def key(self) -> ProjectorKey:
-        """This projector's version, and the sha of the rule files and limits that the text depends on."""
-        return ProjectorKey(MODEL_ID, rules_sha())
+        """This projector's version, and the sha of the rules, lexicon and limits that the text depends on."""
+        return ProjectorKey(MODEL_ID, rules_sha(self._limits))
 
     async def project(self, text: str, evidence: Sequence[EvidenceText]) -> MadeProjection:
-        """The distinct failure lines of all evidence, in its order; none where it shows no failure."""
-        del text  # what a memory says in prose is widened by a lexicon, which this projector does not have
-        lines = await asyncio.to_thread(_quote, evidence)
+        """The most telling lines first; none where the memory explains no failure."""
+        lines = await asyncio.to_thread(derive, text, evidence, self._limits)
         return MadeProjection.of(lines, **self.key()._asdict())
 
 
-def _quote(evidence: Sequence[EvidenceText]) -> list[SymptomLine]:
-    lines: dict[str, SymptomLine] = {}
-    for each in evidence:
-        for line in failure_lines(each.text, limit=LINES_PER_EVIDENCE):
-            lines.setdefault(line, SymptomLine(text=line, origin="evidence", evidence_sha=each.sha))
-    return list(lines.values())[:MAX_LINES]
+def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS) -> list[SymptomLine]:
+    """The symptom lines of a memory, at most as many and as long as `limits` allow."""
+    alone = lexicon().told(text)
+    sure = teller().score(text, alone[0].score if alone else 0.0)
+    if sure < limits.evidence_floor:
+        return []
+    failed = sure >= limits.told_floor
+    told = lexicon().told(text, aside="\n".join(each.text[: limits.aside] for each in evidence))
+    seen = recognise(evidence, told, limits.recognised)
+    if not failed and not seen.alone:
+        return []
+    blocks = _blocks(evidence, limits, known=failed)
+    quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
+    if not blocks and not seen.alone:
+        return list(_bounded([*quoted, *seen.lines, *_known(told, limits)], limits))
+    return list(_bounded([*seen.lines, *blocks[: limits.evidence_blocks], *quoted, *seen.widened], limits))
+
+
+def _blocks(evidence: Sequence[EvidenceText], limits: Limits, *, known: bool) -> list[SymptomLine]:
+    """The best block of each record, then the next of each; where none has one, what may tell it weakly."""
+    strong = [(each, quote_failures(each.text, limit=limits.evidence_lines)) for each in evidence]
+    if not any(lines for _, lines in strong):
+        strong = [(each, quote_weakly(each.text, limit=limits.weak_lines, known=known)) for each in evidence]
+    return [line for _, line in sorted(_placed(strong), key=lambda one: one[0])]
+
+
+def _placed(found: Iterable[tuple[EvidenceText, list[Quoted]]]) -> Iterator[tuple[tuple[int, int, int], SymptomLine]]:
+    for record, (each, lines) in enumerate(found):
+        for number, quoted in enumerate(lines):
+            line = SymptomLine(text=gist(quoted.text), origin="evidence", evidence_sha=each.sha, line=quoted.line)
+            yield (quoted.rank, record, number), line
+
+
+def _known(told: Sequence[Told], limits: Limits) -> Iterator[SymptomLine]:
+    """How the causes look that the memory tells of, the surest first."""
+    for rank, one in enumerate(told[: limits.entries]):
+        if one.score < max(limits.entry_floor, limits.entry_share * told[0].score):
+            break
+        for line in one.entry.shows[: limits.entry_lines[rank]]:
+            yield SymptomLine(text=line, origin="lexicon", entry=one.entry.id)
+
+
+def _bounded(lines: Iterable[SymptomLine], limits: Limits) -> Iterator[SymptomLine]:
+    """The first lines that fit, each once; a long one is cut."""
+    seen: set[str] = set()
+    left = limits.words
+    for line in lines:
+        words = line.text.split()[: min(limits.line_words, left)]
+        text = " ".join(words)
+        if sum(map(str.isalnum, text)) < limits.line_letters or text.casefold() in seen:
+            continue
+        seen.add(text.casefold())
+        left -= len(words)
+        yield line.model_copy(update={"text": text})
+        if left <= 0 or len(seen) >= limits.lines:
+            return
 
 
 @cache
-def rules_sha() -> str:
-    """The sha over limits and all rule files of the parser, by name."""
+def rules_sha(limits: Limits = LIMITS) -> str:
+    """The sha over limits, lexicon, and all rule files that a projection depends on, by name."""
     folder = files("mem.parsing").joinpath("rules")
-    rules = {path.name: path.read_text("utf-8") for path in _toml(folder)}
-    return canonical_sha({"limits": [LINES_PER_EVIDENCE, MAX_LINES], "files": rules})
-
-
-def _toml(folder: Traversable) -> list[Traversable]:
-    return sorted((path for path in folder.iterdir() if path.name.endswith(".toml")), key=lambda path: path.name)
+    toml = sorted((path for path in folder.iterdir() if path.name.endswith(".toml")), key=lambda path: path.name)
+    return canonical_sha(
+        {
+            "limits": limits._asdict(),
+            "parsing": {path.name: path.read_text("utf-8") for path in toml},
+            "lexicon": packaged(),
+            "telling": packaged_rules(),
+            "statements": packaged_statements(),
+        }
+    )

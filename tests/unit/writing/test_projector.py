@@ -1,19 +1,24 @@
-"""The extractive projector and the links: what the evidence shows, quoted."""
+"""The extractive projector: what the evidence shows, what the memory quotes, what the lexicon knows; else nothing."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from mem.domain.accepting import MadeProjection
+from mem.domain.accepting import MadeProjection, SymptomLine
 from mem.domain.canonical import sha256_hex
 from mem.parsing import extract
 from mem.parsing.extract import SIGNATURES
+from mem.parsing.mask import mask
 from mem.ports import EvidenceText
+from mem.writing import lexicon as lexicon_module
 from mem.writing import projector as module
+from mem.writing.lexicon import lexicon
 from mem.writing.links import signatures_of
-from mem.writing.projector import LINES_PER_EVIDENCE, MAX_LINES, ExtractiveProjector, rules_sha
+from mem.writing.projector import LIMITS, MODEL_ID, ExtractiveProjector, Limits, derive, rules_sha
 
 NPM = """\
 > npm ci
@@ -27,52 +32,144 @@ Traceback (most recent call last):
     import yaml
 ModuleNotFoundError: No module named 'yaml'
 """
+SYSLOG = """\
+Apr 21 17:22:44 hooks-1 hookd[770]: INFO started
+Apr 21 17:22:45 hooks-1 hookd[770]: OSError: [Errno 24] Too many open files
+"""
+LESSON = "The nightly job broke after the move because a library had been forgotten. Adding it to the image fixed it."
+CLOCK = "Uploads were refused since the clock of the lab box had drifted by half an hour. Enabling chrony fixed it."
+CHAT = "ana: I looked at it with Ben and we think that the box in the lab is the one to look at, because it was off."
 DECISION = "We agreed to deploy on Tuesdays, and to keep the calendar in the wiki."
 SUCCESS = "added 120 packages in 3s\nfound 0 vulnerabilities\nDone in 4.1s.\n"
+TEMPTING = [
+    "Outbound calls are retried three times with exponential backoff and full jitter. POST is retried only with a key.",
+    "We chose Kafka over RabbitMQ after a trial: replay matters more to us than latency.",
+    "Errors are logged as JSON with level, message and trace id; error is only for what someone has to act upon.",
+    "We avoid deadlocks by taking row locks in ascending id order everywhere.",
+    "Each incident of severity 1 gets a blameless postmortem within five days, with a timeline and three actions.",
+    "Memory limits equal requests for all services: we prefer a pod that is OOM killed over one that swaps.",
+    "A 429 is answered with a Retry-After header in whole seconds, and our own clients honour it.",
+    "The on-call acknowledges an alert within five minutes; timeouts escalate to the second person after fifteen.",
+    "How to rotate the signing key: publish the new one, wait a day, switch, and remove the old one after a week.",
+    "Doubling the workers brought the p95 from 900 ms down to 310 ms.",
+    "Internal certificates live 30 days and are renewed after 20; an expired certificate is a severity 2.",
+    "Activities get a start-to-close timeout of 60 s, heartbeats every 10 s, and unlimited attempts.",
+    "Images are built from the distroless base, run as user 10001 with a read-only root and no shell.",
+    "Sign-in is locked for fifteen minutes after ten wrong passwords, with the same message as for an unknown user.",
+    "Every query has a statement_timeout by role: 5 s for web, 60 s for jobs, none for migrations.",
+    "Workers run with a concurrency of two per core; tasks over the hard limit of an hour are killed and reported.",
+]
 
 
 async def project(*evidence: str) -> str:
-    return (await project_from("text", *evidence)).text
+    return (await project_from(LESSON, *evidence)).text
 
 
 async def project_from(text: str, *evidence: str) -> MadeProjection:
-    records = [EvidenceText(sha256_hex(each), each) for each in evidence]
-    return await ExtractiveProjector().project(text, records)
+    return await ExtractiveProjector().project(text, records(*evidence))
 
 
-async def test_the_failure_lines_of_the_evidence_are_quoted():
-    """The error and its message are in the projection, each line as the evidence has it, and no other line is."""
-    lines = (await project(NPM)).split("\n")
-    assert "npm ERR! code ERESOLVE" in lines
-    assert set(lines) <= set(NPM.splitlines())
-    assert "> npm ci" not in lines
+def records(*evidence: str) -> list[EvidenceText]:
+    return [EvidenceText(sha256_hex(each), each) for each in evidence]
+
+
+def entries(made: MadeProjection) -> set[str]:
+    return {line.entry for line in made.lines if line.entry is not None}
+
+
+async def test_the_failure_lines_of_the_evidence_are_quoted_with_their_place():
+    """The error and its message are in the projection, each with the record and the line that it stands in."""
+    made = await project_from(LESSON, SUCCESS, NPM)
+    shown = [line for line in made.lines if line.origin == "evidence"]
+    assert "npm ERR! code ERESOLVE" in [line.text for line in shown]
+    for line in shown:
+        assert line.evidence_sha == sha256_hex(NPM)
+        assert NPM.split("\n")[line.line - 1].strip() == line.text
+    assert "> npm ci" not in made.text
+
+
+async def test_a_line_is_quoted_without_what_its_logger_set_around_it():
+    """Times, hosts and process ids are no symptom; the line number is that of the stored text."""
+    made = await project_from(LESSON, SYSLOG)
+    assert made.lines[0] == SymptomLine(
+        text="OSError: [Errno 24] Too many open files", origin="evidence", evidence_sha=sha256_hex(SYSLOG), line=2
+    )
+
+
+async def test_what_the_evidence_shows_is_widened_by_how_it_looks_elsewhere():
+    """The same failure is told by other tools in other words; these come last and name their entry."""
+    made = await project_from(LESSON, SYSLOG)
+    assert "fd.too-many-open" in entries(made)
+    origins = [line.origin for line in made.lines]
+    assert origins == sorted(origins, key=["evidence", "memory", "lexicon"].index)
+
+
+async def test_prose_alone_leads_to_how_it_looks():
+    """Without evidence that shows it, the lexicon names the errors that the cause leads to."""
+    made = await project_from(CLOCK, CHAT)
+    assert entries(made) == {"time.clock-skew"}
+    assert made.lines[0].text.startswith("RequestTimeTooSkewed")
+
+
+async def test_what_the_memory_quotes_is_a_symptom():
+    """Messages in marks, codes, statuses and exceptions are taken from the memory."""
+    text = "It failed with `connection refused by peer` and a 503, then a KeyError; `fail_fast=true` was the cause."
+    made = await project_from(text)
+    quoted = [line.text for line in made.lines if line.origin == "memory"]
+    assert quoted == ["connection refused by peer", "503 Service Unavailable", "KeyError"]
+
+
+@pytest.mark.parametrize("text", [LESSON, CLOCK])
+async def test_the_prose_of_a_memory_is_never_copied(text):
+    """No four words of the memory stand in a row in its symptom: the text vector has them already."""
+    made = (await project_from(text, CHAT, NPM)).text.lower()
+    words = text.lower().split()
+    assert made
+    assert not [run for run in zip(words, words[1:], words[2:], words[3:], strict=False) if " ".join(run) in made]
+
+
+@pytest.mark.parametrize("text", TEMPTING)
+@pytest.mark.parametrize("evidence", [(), (DECISION,), (SUCCESS,)])
+async def test_a_memory_without_a_failure_has_no_symptom(text, evidence):
+    """A decision, a convention, a plan or a how-to gets none, however many words of failure it uses."""
+    assert (await project_from(text, *evidence)).lines == []
 
 
 @pytest.mark.parametrize("evidence", [(), ("",), (DECISION,), (SUCCESS,), (DECISION, SUCCESS)])
-async def test_evidence_without_a_failure_has_no_symptom(evidence):
-    """A decision, a success, or nothing: the projection is empty."""
-    assert await project(*evidence) == ""
+async def test_evidence_without_a_failure_is_not_quoted(evidence):
+    """Talk and success are no symptom, even of a memory that tells of a failure."""
+    made = await project_from(LESSON, *evidence)
+    assert [line for line in made.lines if line.origin == "evidence"] == []
 
 
-async def test_each_record_contributes_in_its_order_and_a_line_once():
-    """Two records give the lines of both, first come first, and a repeated record adds nothing."""
-    both = await project(PYTHON, NPM, PYTHON)
-    assert both == f"{await project(PYTHON)}\n{await project(NPM)}"
-    assert both.index("yaml") < both.index("ERESOLVE")
+async def test_output_that_failed_without_a_clear_line_is_quoted_from_its_end():
+    """Where nothing stands out, the end of what failed is better than nothing."""
+    log = (
+        "$ ./deploy web-7f9c\npreparing 3 hosts\nhost 10.0.0.7 wants attention\nThe command './deploy' exited with 3.\n"
+    )
+    made = await project_from(LESSON, log)
+    assert "host 10.0.0.7 wants attention" in [line.text for line in made.lines if line.origin == "evidence"]
 
 
-async def test_the_text_of_the_memory_never_changes_its_symptom():
-    """What is told in prose is no symptom, not even when it names an error."""
-    assert await project_from("ModuleNotFoundError: No module named 'x'", NPM) == await project_from("text", NPM)
+async def test_the_best_of_each_record_comes_before_the_rest_of_any():
+    """Two failing records both lead, whatever else the first one holds."""
+    both = [line for line in (await project_from(LESSON, PYTHON, NPM)).lines if line.origin == "evidence"]
+    assert {line.evidence_sha for line in both[:4]} == {sha256_hex(PYTHON), sha256_hex(NPM)}
+
+
+async def test_a_repeated_record_adds_nothing():
+    """The same evidence twice is the same symptom."""
+    assert await project(PYTHON, NPM, PYTHON) == await project(PYTHON, NPM)
 
 
 async def test_a_projection_is_bounded():
-    """However many records fail, the projection stays a short text."""
+    """However many records fail, the projection stays a text that an embedder reads to its end."""
     many = [PYTHON.replace("yaml", f"package_{chr(97 + number // 26)}{chr(97 + number % 26)}") for number in range(60)]
-    lines = (await project(*many)).split("\n")
-    assert len(lines) == MAX_LINES
-    noisy = "\n".join(f"main.c:{number}:1: error: unknown type name 't{number}_t'" for number in range(1, 40))
-    assert 0 < len((await project(noisy)).split("\n")) <= LINES_PER_EVIDENCE
+    made = await project_from(LESSON, *many)
+    assert 0 < len(made.lines) <= LIMITS.lines
+    assert len(made.text.split()) <= LIMITS.words
+    long = await project_from(LESSON, "error: cannot open " + "path " * 500)
+    assert max(len(line.text.split()) for line in long.lines) <= LIMITS.line_words
 
 
 async def test_no_secret_is_quoted():
@@ -83,11 +180,46 @@ async def test_no_secret_is_quoted():
     assert secret not in told
 
 
+@settings(deadline=None)
+@given(
+    st.sampled_from([LESSON, CLOCK, DECISION, *TEMPTING]),
+    st.lists(st.sampled_from([NPM, PYTHON, SYSLOG, CHAT, SUCCESS])),
+)
+def test_the_same_memory_gives_the_same_lines(text, evidence):
+    """Derived twice, a projection is equal byte for byte."""
+    assert derive(text, records(*evidence)) == derive(text, records(*evidence))
+
+
+@settings(deadline=None)
+@given(st.permutations([NPM, PYTHON, SYSLOG, SUCCESS]))
+def test_the_order_of_the_evidence_decides_no_line_where_all_fit(evidence):
+    """The set of evidence lines is that of the records, not of their order."""
+    roomy = Limits(words=1000, lines=100, evidence_blocks=100)
+    wanted = {line.text for line in derive(LESSON, records(NPM, PYTHON, SYSLOG, SUCCESS), roomy)}
+    assert {line.text for line in derive(LESSON, records(*evidence), roomy)} == wanted
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200), st.lists(st.text(max_size=200), max_size=3))
+def test_any_memory_and_evidence_can_be_read(text, evidence):
+    """No text breaks the projector, and each line is one line within the limits."""
+    for line in derive(text, records(*evidence)):
+        assert line.text.strip()
+        assert "\n" not in line.text
+
+
+def test_masking_what_is_masked_changes_nothing():
+    """The masked end of an output stays as it is when masked again."""
+    for entry in lexicon().entries:
+        for line in entry.shows:
+            assert mask(mask(line)) == mask(line)
+
+
 async def test_the_prompt_sha_is_that_of_the_rules(tmp_path, monkeypatch):
     """A changed, added or renamed rule file is another prompt; another reading of the same rules is not."""
-    now = ExtractiveProjector().key().prompt_sha
-    rules_sha.cache_clear()
-    assert ExtractiveProjector().key().prompt_sha == now
+    assert ExtractiveProjector().key().model_id == MODEL_ID
+    now = sha_of_folder()
+    assert sha_of_folder() == now
     folder = tmp_path / "rules"
     folder.mkdir()
     for path in Path("mem/parsing/rules").glob("*.toml"):
@@ -104,12 +236,20 @@ async def test_the_prompt_sha_is_that_of_the_rules(tmp_path, monkeypatch):
     rules_sha.cache_clear()
 
 
-async def test_the_limits_are_part_of_the_prompt(monkeypatch):
-    """Another number of lines gives other texts, so it is another prompt."""
+@pytest.mark.parametrize("part", ["packaged", "packaged_rules", "packaged_statements"])
+async def test_lexicon_and_cues_are_part_of_the_prompt(monkeypatch, part):
+    """What the texts depend on beside the parser's rules changes the prompt, too."""
     now = sha_of_folder()
-    monkeypatch.setattr(module, "MAX_LINES", MAX_LINES + 1)
+    monkeypatch.setattr(module, part, lambda: {"other.toml": "version = 1"})
     assert sha_of_folder() != now
     rules_sha.cache_clear()
+    assert "http.toml" in lexicon_module.packaged()
+
+
+async def test_the_limits_are_part_of_the_prompt():
+    """Another number of lines gives other texts, so it is another prompt."""
+    other = LIMITS._replace(lines=LIMITS.lines + 1)
+    assert ExtractiveProjector(other).key() != ExtractiveProjector().key()
 
 
 def sha_of_folder() -> str:
