@@ -14,8 +14,6 @@ from mem.store.pool import Connection
 from mem.store.queries import sql
 from mem.store.superseding import replace
 from mem.writing import entries
-from mem.writing.likeness import bands, rules_sha
-from mem.writing.superseding import LESSONS
 
 
 async def append(connection: Connection, plan: AppendPlan, now: datetime) -> Appended:
@@ -54,7 +52,7 @@ async def add_reference(connection: Connection, chunks: Sequence[Node], source: 
     if recorded is None:
         added = 0
         for chunk in sorted(chunks, key=lambda chunk: chunk.sha):
-            added += await insert(connection, chunk)
+            added += await _insert(connection, chunk)
         (recorded,) = await journal.append(connection, [entries.reference(chunks, source, added)], now)
     return int(recorded.data["added"])
 
@@ -97,7 +95,7 @@ async def _write(connection: Connection, plan: AppendPlan) -> None:
 
 async def _insert_all(connection: Connection, added: Sequence[Node]) -> None:
     for _, node in sorted({node.sha: node for node in added}.items()):
-        await insert(connection, node)
+        await _insert(connection, node)
 
 
 async def _link(connection: Connection, sha: str, evidence: Sequence[Node], parents: Sequence[str]) -> None:
@@ -105,17 +103,8 @@ async def _link(connection: Connection, sha: str, evidence: Sequence[Node], pare
     await connection.execute(sql("nodes.link_parents"), {"sha": sha, "parents": below})
 
 
-async def insert(connection: Connection, node: Node) -> int:
-    """Add a node with all that is derived from it alone; one that is there stays. Returns how many are new."""
-    lesson = node.level in LESSONS
-    row = {
-        **node.model_dump(),
-        "sha": node.sha,
-        "plain_sha": entries.plain_sha(node.text),
-        "bands": bands(node.text) if lesson else None,
-        "bands_by": rules_sha() if lesson else None,
-    }
-    return (await connection.execute(sql("nodes.insert"), row)).rowcount
+async def _insert(connection: Connection, node: Node) -> int:
+    return (await connection.execute(sql("nodes.insert"), nodes.row_of(node))).rowcount
 
 
 def _outcome(record: Record) -> Appended:

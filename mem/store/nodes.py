@@ -10,10 +10,13 @@ from psycopg import sql as compose
 from psycopg.rows import class_row, dict_row
 
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, NotFound
-from mem.domain.nodes import Level, Parent, StoredNode
+from mem.domain.nodes import Level, Node, Parent, StoredNode
 from mem.ports import Lineage, Reach, VectorHit
 from mem.store.pool import Connection
 from mem.store.queries import sql
+from mem.writing.entries import plain_sha
+from mem.writing.likeness import bands, rules_sha
+from mem.writing.superseding import LESSONS
 
 _PREFIX = re.compile(r"[0-9a-f]{4,64}")
 _BEHIND_HEX = "g"
@@ -41,6 +44,18 @@ async def by_sha(connection: Connection, shas: Sequence[str]) -> dict[str, Store
     await cursor.execute(sql("nodes.by_sha"), {"shas": list(shas)})
     found = {node.stored_sha: node for node in await cursor.fetchall()}
     return {sha: found[sha] for sha in shas if sha in found}
+
+
+def row_of(node: Node) -> dict[str, Any]:
+    """A node as it is inserted, with all that is derived from it alone."""
+    lesson = node.level in LESSONS
+    return {
+        **node.model_dump(),
+        "sha": node.sha,
+        "plain_sha": plain_sha(node.text),
+        "bands": bands(node.text) if lesson else None,
+        "bands_by": rules_sha() if lesson else None,
+    }
 
 
 async def existing(connection: Connection, shas: Sequence[str]) -> set[str]:

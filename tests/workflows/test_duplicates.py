@@ -190,3 +190,24 @@ async def _nothing_of_it_is_there(rig: Rig, text: str) -> None:
 
 async def _closed(rig: Rig, request_id: str) -> bool:
     return (await rig.accept_handle(request_id).describe()).close_time is not None
+
+
+async def test_an_answer_that_is_stored_late_is_remembered_as_given_out(rig):
+    """A lookup whose ledger was away tells the journal afterwards which lessons it returned."""
+    home, away = rig.project, f"{rig.project}-away"
+    ledger = Wrapped(rig.ports.look_up._ports.ledger, settle=Switch(rig.ports.ledger.settle))
+    async with rig.working(look_up_ledger=ledger), asyncio.timeout(40):
+        rig.project = away
+        there = (await rig.memory.accept(candidate(rig, "1"))).answer.sha
+        rig.project = home
+        found = (await rig.memory.look_up(lookup(rig, "2"))).answer
+        assert [each.leg for each in found.degraded] == ["ledger"]
+        await eventually(lambda: _recorded(rig, "lookup"))
+        answer = (await rig.memory.accept(candidate(rig, "3", text=REWORDED, evidence=FRESH))).answer
+    (record,) = await rig.journal("lookup")
+    assert record.data["returned"] == [there]
+    assert answer.verdict.rule == "self-feedback"
+
+
+async def _recorded(rig: Rig, kind: str) -> bool:
+    return bool(await rig.journal(kind))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from mem.domain.accepting import Verdict
 from mem.ports import Memories
 from mem.writing.candidate import Candidate
+from mem.writing.judging.case import case_of
 from mem.writing.judging.duplicates import duplicate
 from mem.writing.judging.parents import bad_parents, no_evidence
+from mem.writing.judging.secrets import secret
 
 NEVER = frozenset({"bad-parents", "secret"})
 """Rules whose objection stands: what they refuse cannot be written, or must not be."""
@@ -37,6 +41,8 @@ async def _standing(memories: Memories, candidate: Candidate, verdict: Verdict) 
     found = await memories.nodes([*candidate.parents, *candidate.supersedes])
     if (bad := bad_parents(candidate, found)) is not None:
         return bad
+    if (hidden := await asyncio.to_thread(secret, case_of(candidate, found))) is not None:
+        return hidden
     excluded = [sha for sha in candidate.supersedes if sha != candidate.node.sha]
     alike = await memories.alike(candidate.node, excluded)
     # An equal text is no other lesson, whatever a person decides.

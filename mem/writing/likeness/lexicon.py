@@ -1,4 +1,4 @@
-"""The words by which likeness is judged, read from `rules/likeness.toml`."""
+"""The words by which likeness is judged, read from `likeness.toml`."""
 
 from __future__ import annotations
 
@@ -113,4 +113,4 @@ def _opposites(fields: Mapping[str, Any], terms: Any) -> Opposites:
 
 
 def _text() -> str:
-    return files("mem.writing").joinpath("rules/likeness.toml").read_text(encoding="utf-8")
+    return files("mem.writing.likeness").joinpath("likeness.toml").read_text(encoding="utf-8")

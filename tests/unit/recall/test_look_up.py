@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from mem.domain.errors import InvalidRequest, RequestConflict
+from mem.domain.errors import InvalidRequest, RequestConflict, Unavailable
 from mem.parsing import extract
 from mem.ports import Skill
 from tests.unit.recall.kit import NPM_LOG, NPM_SYMPTOM, PYTHON_LOG, Scores, World, counted, stable, texts
@@ -195,6 +195,47 @@ async def test_what_a_memory_stands_for_is_told_oldest_first(world):
     await world.remember("Upgrade the plugin.", supersedes=[middle])
     body = await world.look_up(signature_source=NPM_LOG)
     assert [each["supersedes"] for each in body["lessons"]] == [[*sorted([first, second]), middle]]
+
+
+async def test_chains_that_meet_surface_in_their_newest_memory(world):
+    """Chains of four and of two, superseded by candidates and by a person, yield the one memory in which they meet."""
+    world.with_ports(reranker=Scores())
+    memories = world.ports.memories
+    one = await world.remember("Use --force.", log=NPM_LOG)
+    two = await world.remember("Use yarn.", supersedes=[one])
+    three, four = await world.remember("Use overrides."), await world.remember("Upgrade the plugin.")
+    await memories.supersede(two, three)
+    other = await world.remember("Delete the lockfile.", log=NPM_LOG)
+    await memories.supersede(other, four)
+    await memories.supersede(three, four)
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert [each["sha"] for each in body["lessons"]] == [four]
+    assert set(body["lessons"][0]["supersedes"]) == {one, two, three, other}
+
+
+async def test_what_a_lookup_gave_out_is_recorded(world):
+    """The journal has the lessons of an answer, not its reference; those of other projects are kept for the gate."""
+    world.with_ports(reranker=Scores())
+    own = await world.remember("Use overrides.", log=NPM_LOG)
+    other = await world.remember("Upgrade the plugin.", log=NPM_LOG, project="q")
+    await world.document("ERESOLVE npm dependency conflict")
+    body = await world.look_up(signature_source=NPM_LOG)
+    (record,) = [each for each in world.state.records if each.kind == "lookup"]
+    lessons = {each["sha"] for each in body["lessons"] if each["level"] == "L1"}
+    assert lessons == {own, other}
+    assert record.data["returned"] == sorted(lessons)
+    assert world.state.returned == {("p", other)}
+
+
+async def test_an_answer_that_is_stored_late_tells_what_it_gave_out(world):
+    """What waits for the ledger carries the lessons along."""
+    world.with_ports(reranker=Scores())
+    sha = await world.remember("Use overrides.", log=NPM_LOG)
+
+    world.break_part("ledger", settle=Unavailable("The database is away.", "Wait for it."))
+    outcome = await world.outcome(signature_source=NPM_LOG)
+    assert outcome.unsettled is not None
+    assert outcome.unsettled.returned == [sha]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,8 @@ async def test_hits_are_ordered_by_level_then_score_then_sha(world):
     """Lessons stand before evidence and that before reference; then the score decides, then the sha."""
     evidence = "kong refuse large uploads with 413"
     world.with_ports(reranker=Scores({"manual": 1.0, "with 413": 0.99, "best": 0.5}, other=0.4))
-    lessons = [await world.remember(f"kong refuse large uploads {word}") for word in ("of images at noon", "since the ingress moved", "best")]
+    ends = ("of images at noon", "since the ingress moved", "best")
+    lessons = [await world.remember(f"kong refuse large uploads {end}") for end in ends]
     best = lessons.pop()
     log = await world.remember("a lesson about nothing of that", log=evidence)
     await FakeMemories(world.state).put_vectors("text", {_evidence_of(world, log): evidence}, world.embedder)
