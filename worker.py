@@ -58,7 +58,7 @@ STICKY_TIMEOUT = timedelta(seconds=5)
 
 def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors: Sequence[Interceptor] = ()) -> Worker:
     """A worker with every workflow and activity of this project."""
-    symptoms = ProjectSymptoms(ports.memories, ports.projector, ports.embedder, ports.stand_in)
+    symptoms = ProjectSymptoms(ports.journal, ports.memories, ports.projector, ports.embedder, ports.stand_in)
     settle = SettleAnswer(ports.ledger)
     return Worker(
         client,

@@ -7,7 +7,9 @@ from temporalio import activity
 from activities.errors import reporting
 from mem.domain.accepting import MemoryStep, Projection
 from mem.domain.errors import ControllerRefused
-from mem.ports import Embedder, EvidenceText, Memories, Projector
+from mem.ports import Embedder, EvidenceText, Journal, Memories, Projector
+from mem.writing.candidate import load_candidate
+from mem.writing.evidence import evidence_of
 
 
 class ProjectSymptoms:
@@ -17,7 +19,10 @@ class ProjectSymptoms:
         stand_in: takes over where the projector refuses for the last time.
     """
 
-    def __init__(self, memories: Memories, projector: Projector, embedder: Embedder, stand_in: Projector) -> None:
+    def __init__(
+        self, journal: Journal, memories: Memories, projector: Projector, embedder: Embedder, stand_in: Projector
+    ) -> None:
+        self._journal = journal
         self._memories = memories
         self._projector = projector
         self._stand_in = stand_in
@@ -30,14 +35,15 @@ class ProjectSymptoms:
         recorded = await self._memories.projection(step.sha)
         if recorded is not None:
             return recorded
-        node = (await self._memories.nodes([step.sha]))[step.sha]
-        evidence = [EvidenceText(each.stored_sha, each.text) for each in await self._memories.evidence(step.sha)]
+        candidate = await load_candidate(self._journal, step)
+        below = await evidence_of(self._memories, candidate, step.sha)
+        evidence = [EvidenceText(each.stored_sha, each.text) for each in below]
         try:
-            made = await self._projector.project(node.text, evidence)
+            made = await self._projector.project(candidate.node.text, evidence)
         except ControllerRefused:
             if not step.last_ask:
                 raise
-            made = await self._stand_in.project(node.text, evidence)
+            made = await self._stand_in.project(candidate.node.text, evidence)
         return await self._memories.put_projection(step.sha, made)
 
     @activity.defn(name="embed_symptoms")

@@ -255,10 +255,9 @@ async def test_two_attempts_at_once_with_different_answers(rig, server):
     server.script("symptom", symptoms(LINE), symptoms(OTHER_LINE))
     step = MemoryStep(project=rig.project, request_id="1", sha=answer.sha)
     ports, late = rig.ports, Gate(rig.ports.memories.put_projection)
-    slow = ProjectSymptoms(
-        Wrapped(ports.memories, put_projection=late), ports.projector, ports.embedder, ports.stand_in
-    )
-    prompt = ProjectSymptoms(ports.memories, ports.projector, ports.embedder, ports.stand_in)
+    models = ports.projector, ports.embedder, ports.stand_in
+    slow = ProjectSymptoms(ports.journal, Wrapped(ports.memories, put_projection=late), *models)
+    prompt = ProjectSymptoms(ports.journal, ports.memories, *models)
     async with asyncio.timeout(20):
         first = asyncio.create_task(slow.project_symptoms(step))
         await late.entered.wait()
