@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from mem.domain.accepting import Verdict
 from mem.parsing.evidence import is_prose
 from mem.writing.judging.case import Case
@@ -11,6 +14,7 @@ from mem.writing.judging.verdicts import quoted, reject
 from mem.writing.judging.words import stem
 
 _LONGEST_CHATTER = 240
+_STRING_EDGE = re.compile(r"(?<!\\)\\*\"")
 
 
 def self_feedback(case: Case) -> Verdict | None:
@@ -42,8 +46,14 @@ def self_feedback(case: Case) -> Verdict | None:
 
 def _own_words(rest: str) -> set[str]:
     """The telling words of what is left, chatter about asking us and the wrapping of transcripts not counted."""
-    kept = [line for line in rest.split("\n") if not _is_chatter(line)]
+    kept = [line for line in _lines(rest) if not _is_chatter(line)]
     return telling_words("\n".join(kept)) - feedback().leftover.vocabulary
+
+
+def _lines(rest: str) -> Iterator[str]:
+    """The lines of what is left; of a line of JSON its strings."""
+    for line in rest.split("\n"):
+        yield from _STRING_EDGE.split(line) if "{" in line else (line,)
 
 
 def _is_chatter(line: str) -> bool:
@@ -65,7 +75,7 @@ def _said_again(text: str, seen: list[Returned]) -> str | None:
 
 def _shows_something(rest: str) -> bool:
     """Whether what is left is more than talk: an outcome, or output of a program."""
-    for line in rest.split("\n"):
+    for line in _lines(rest):
         if line.strip() and not _is_chatter(line):
             if feedback().leftover.outcome.search(line) is not None:
                 return True

@@ -6,8 +6,11 @@ import pytest
 
 from mem.domain.nodes import Node
 from mem.parsing.redact import redact
+from mem.writing.candidate import Candidate
 from mem.writing.judging.case import Case as Judged
+from mem.writing.judging.case import case_of
 from mem.writing.judging.feedback import self_feedback
+from mem.writing.judging.verdicts import quoted
 from tests.unit.writing.gate_cases import LOG, Case, cases, judged
 
 RULES = [
@@ -74,6 +77,27 @@ async def test_a_reason_quotes_no_secret_of_a_text_that_came_in_with_one():
     verdict = await judged(f"Use token {token} to log in to the registry.", [{"source": "ci", "text": LOG}])
     assert verdict.rule == "secret"
     assert token not in verdict.reason
+
+
+def test_what_is_quoted_in_a_reason_is_redacted_flattened_and_cut():
+    """Whatever a rule quotes, a reason stays one short line without a secret."""
+    token = "ghp_" + "a1B2" * 9
+    told = quoted(f"the\n  token {token} " + "word " * 100)
+    assert told.startswith('"the token [redacted:github-token] word')
+    assert told.endswith('…"')
+    assert len(told) < 100
+
+
+def test_a_case_holds_its_evidence_in_one_order():
+    """Evidence in another order, and parents among it, make the same case."""
+    found = [Node(level="L0", project="p", text=f"line {number}", source="ci") for number in range(4)]
+    lesson = Node(level="L1", project="p", text="Pin react in overrides.")
+    parent = Node(level="L1", project="p", text="No evidence.")
+    nodes = {each.sha: each for each in (found[3], parent)}
+    first = case_of(Candidate(lesson, tuple(found[:3]), (found[3].sha, parent.sha), (), None), nodes)
+    second = case_of(Candidate(lesson, tuple(reversed(found[:3])), (parent.sha, found[3].sha), (), None), nodes)
+    assert first == second
+    assert sorted(each.text for each in first.evidence) == [f"line {number}" for number in range(4)]
 
 
 async def test_invisible_letters_do_not_hide_an_order():
