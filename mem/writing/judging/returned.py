@@ -178,9 +178,11 @@ def _report(text: str) -> Returned:
     report = feedback().report
     lines = _MARGIN.sub("", text).split("\n")
     bare = [line.strip() for line in lines]
-    heads = [report.lesson.search(line) is not None for line in bare]
-    sure = [head or report.sure.search(line) is not None for head, line in zip(heads, bare, strict=True)]
-    if not any(sure):
+    distinct = set(bare)  # logs repeat themselves
+    opening = {line for line in distinct if report.lesson.search(line) is not None}
+    ours = opening | {line for line in distinct if report.sure.search(line) is not None}
+    heads, sure = [line in opening for line in bare], [line in ours for line in bare]
+    if not ours:
         return Returned(text, (), None)
     rest: list[str] = []
     lessons: list[str] = []
