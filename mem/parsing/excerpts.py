@@ -37,48 +37,54 @@ def failure_lines(text: str, *, limit: int) -> list[str]:
 
 def quote_failures(text: str, *, limit: int) -> list[Quoted]:
     """The same, each with its place."""
-    page, line_map = _opened(text)
-    return _distinct(_quoted(page, line_map, (one for one, _ in ranked(page, SIGNATURES))), limit)
+    return Reading(text).failures(limit=limit)
 
 
-def quote_weakly(text: str, *, limit: int, known: bool) -> list[Quoted]:
-    """What may tell the failure in the output of something that failed, where no line tells it for certain.
+class Reading:
+    """A text read once, to be quoted in several ways."""
 
-    Lines that are no failure by themselves, then the masked end of the output. `known`: something else says that this
-    is about a failure; then weak lines are taken even where the output does not say how it ended, its bare end is not.
-    """
-    page, line_map = _opened(text)
-    failed = bool(page.cleaned.verdict) or told(page) or any(command.status for command in page.cleaned.commands)
-    if page.cleaned.verdict == 0 or not (failed or known) or _is_talk(page):
-        return []
-    floor = _WEAK_FAILED if failed else _WEAK_FLOOR
-    likely = [one for one in scored(page) if one.score >= floor][:_WEAK_BLOCKS]
-    found = _distinct(_quoted(page, line_map, likely), limit)
-    return found or (_ending(page, line_map, limit) if failed else [])
+    def __init__(self, text: str) -> None:
+        body, self._line_map = condensed(text.encode("utf-8", "surrogatepass"))
+        self._page = read(body)
 
+    def failures(self, *, limit: int) -> list[Quoted]:
+        """At most `limit` lines of the best blocks, best first."""
+        blocks = (one for one, _ in ranked(self._page, SIGNATURES))
+        return _distinct(_quoted(self._page, self._line_map, blocks), limit)
 
-def output_lines(text: str, *, most: int) -> list[tuple[int, str]]:
-    """The lines of an output, numbered from 1, that may tell a failure; none of talk or of what succeeded.
+    def weakly(self, *, limit: int, known: bool) -> list[Quoted]:
+        """What may tell the failure in the output of something that failed, where no line tells it for certain.
 
-    Of a long one the first and the last `most` together.
-    """
-    page, line_map = _opened(text)
-    if page.cleaned.verdict == 0 or _is_talk(page):
-        return []
-    calm = page.bit("passed", "low_level", "quotes", "traceback", "frame")
-    numbers = [
-        number
-        for number, line in enumerate(page.lines)
-        if line.strip() and not page.bits[number] & calm and not is_prose(line)
-    ]
-    if len(numbers) > most:
-        numbers = numbers[: most // 2] + numbers[-(most // 2) :]
-    return [(line_map[number], cap(page.lines[number])) for number in numbers]
+        Lines that are no failure by themselves, then the masked end of the output. `known`: something else says that
+        this is about a failure; then weak lines are taken even where the output does not say how it ended, its bare end
+        is not.
+        """
+        page = self._page
+        failed = bool(page.cleaned.verdict) or told(page) or any(command.status for command in page.cleaned.commands)
+        if page.cleaned.verdict == 0 or not (failed or known) or _is_talk(page):
+            return []
+        floor = _WEAK_FAILED if failed else _WEAK_FLOOR
+        likely = [one for one in scored(page) if one.score >= floor][:_WEAK_BLOCKS]
+        found = _distinct(_quoted(page, self._line_map, likely), limit)
+        return found or (_ending(page, self._line_map, limit) if failed else [])
 
+    def output_lines(self, *, most: int) -> list[tuple[int, str]]:
+        """The lines of an output, numbered from 1, that may tell a failure; none of talk or of what succeeded.
 
-def _opened(text: str) -> tuple[Page, Sequence[int]]:
-    body, line_map = condensed(text.encode("utf-8", "surrogatepass"))
-    return read(body), line_map
+        Of a long one the first and the last `most` together.
+        """
+        page = self._page
+        if page.cleaned.verdict == 0 or _is_talk(page):
+            return []
+        calm = page.bit("passed", "low_level", "quotes", "traceback", "frame")
+        numbers = [
+            number
+            for number, line in enumerate(page.lines)
+            if line.strip() and not page.bits[number] & calm and not is_prose(line)
+        ]
+        if len(numbers) > most:
+            numbers = numbers[: most // 2] + numbers[-(most // 2) :]
+        return [(self._line_map[number], cap(page.lines[number])) for number in numbers]
 
 
 def _quoted(page: Page, line_map: Sequence[int], blocks: Iterator[Scored] | Sequence[Scored]) -> Iterator[Quoted]:

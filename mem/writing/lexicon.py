@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from math import log, sqrt
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ _REFUTED = 3
 _SHOWN = 0.5
 """What a word of the lines counts that an entry shows, beside one of how it is told."""
 _ASIDE = 1.0
+_REMEMBERED = 1 << 13
 _LENGTH = 0.5
 """How much of the advantage is taken from an entry for having many words."""
 
@@ -69,7 +70,11 @@ class Lexicon:
         self.entries = tuple(entries)
         self._empty = {stem(word) for word in empty.split()}
         self._refuting = Phrases(refuting)
-        self._unless = [Phrases(cue for group in entry.unless for cue in alternatives(group)) for entry in self.entries]
+        self._refused_by: dict[Phrase, set[int]] = defaultdict(set)
+        for number, entry in enumerate(self.entries):
+            for cue in (cue for group in entry.unless for cue in alternatives(group)):
+                self._refused_by[Phrase.of(cue)].add(number)
+        self._unless = Phrases(cue for entry in self.entries for group in entry.unless for cue in alternatives(group))
         said = [self._said(entry) for entry in self.entries]
         counts: dict[str, int] = defaultdict(int)
         for words in said:
@@ -84,6 +89,7 @@ class Lexicon:
             for word, weight in words.items():
                 self._by_word[word].append((number, weight * rarity[word]))
         self._lengths = sorted({len(word) for word in self._by_word if word.endswith("*")})
+        self._worth = lru_cache(_REMEMBERED)(self._worth_of)
 
     def told(self, text: str, aside: str = "") -> list[Told]:
         """The entries that `text` tells of, surest first; `aside` is what was said or shown beside it."""
@@ -92,10 +98,11 @@ class Lexicon:
         self._weigh(words, 1.0, scores)
         if aside:
             self._weigh(words_of(aside), _ASIDE, scores)
+        refused = {number for phrase in self._unless.of(words) for number in self._refused_by[phrase]}
         found = [
             Told(self.entries[number], round(score * self._share[number], 4))
             for number, score in sorted(scores.items())
-            if not self._unless[number].count(words)
+            if number not in refused
         ]
         return sorted(found, key=lambda one: (-one.score, one.entry.id))
 
@@ -107,11 +114,15 @@ class Lexicon:
             if place in refuted or plain in seen or base in self._empty:
                 continue
             seen |= {plain, base}
-            best: dict[int, float] = {}
-            for number, worth in self._postings(plain, base):
-                best[number] = max(best.get(number, 0.0), worth)
-            for number, worth in best.items():
+            for number, worth in self._worth(plain, base):
                 scores[number] += weight * worth
+
+    def _worth_of(self, plain: str, base: str) -> tuple[tuple[int, float], ...]:
+        """What a word is worth to the entries that know it: by the best of the cues that it meets."""
+        best: dict[int, float] = {}
+        for number, worth in self._postings(plain, base):
+            best[number] = max(best.get(number, 0.0), worth)
+        return tuple(best.items())
 
     def _postings(self, plain: str, base: str) -> Iterator[tuple[int, float]]:
         yield from self._by_word.get(base, ())

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from mem.writing.words import Words, stem, words_of
 
+_START = 3
+"""A word with an open end has at least so many letters."""
+
 
 class Phrase(NamedTuple):
     """Words in a row; `*` at the end of one stands for any ending."""
@@ -43,13 +46,18 @@ class Phrases:
 
     def __init__(self, phrases: Iterable[str]) -> None:
         self._by_word: dict[str, list[Phrase]] = defaultdict(list)
-        self._prefixed: list[Phrase] = []
+        self._by_start: dict[str, list[Phrase]] = defaultdict(list)
         for phrase in sorted({Phrase.of(text) for text in phrases}):
-            (self._prefixed if phrase.prefixes[0] else self._by_word[phrase.words[0]]).append(phrase)
+            first = phrase.words[0]
+            (self._by_start[first[:_START]] if phrase.prefixes[0] else self._by_word[first]).append(phrase)
 
     def count(self, words: Words) -> int:
         """How many of the phrases stand in `words`, each counted once."""
-        return len({phrase for _, phrase in self._found(words)})
+        return len(self.of(words))
+
+    def of(self, words: Words) -> set[Phrase]:
+        """Those of the phrases that stand in `words`."""
+        return {phrase for _, phrase in self._found(words)}
 
     def behind(self, words: Words, reach: int) -> set[int]:
         """The places of the `reach` words behind each phrase."""
@@ -60,11 +68,8 @@ class Phrases:
         return places
 
     def _found(self, words: Words) -> Iterator[tuple[int, Phrase]]:
-        for place, base in enumerate(words.stems):
-            for phrase in self._by_word.get(base, ()):
-                if phrase.stands_at(words, place):
-                    yield place, phrase
-            for phrase in self._prefixed:
+        for place, (plain, base) in enumerate(zip(words.plain, words.stems, strict=True)):
+            for phrase in (*self._by_word.get(base, ()), *self._by_start.get(plain[:_START], ())):
                 if phrase.stands_at(words, place):
                     yield place, phrase
 

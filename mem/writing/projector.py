@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from mem.domain.accepting import MadeProjection, SymptomLine
 from mem.domain.canonical import canonical_sha
-from mem.parsing.excerpts import Quoted, quote_failures, quote_weakly
+from mem.parsing.excerpts import Quoted, Reading
 from mem.parsing.gist import gist
 from mem.ports import EvidenceText, ProjectorKey
 from mem.writing.lexicon import Told, lexicon, packaged
@@ -73,28 +73,29 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
         return []
     failed = sure >= limits.told_floor
     told = lexicon().told(text, aside="\n".join(each.text[: limits.aside] for each in evidence))
-    seen = recognise(evidence, told, limits.recognised)
+    readings = [(each.sha, Reading(each.text)) for each in evidence]
+    seen = recognise(readings, told, limits.recognised)
     if not failed and not seen.alone:
         return []
-    blocks = _blocks(evidence, limits, known=failed)
+    blocks = _blocks(readings, limits, known=failed)
     quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
     if not blocks and not seen.alone:
         return list(_bounded([*quoted, *seen.lines, *_known(told, limits)], limits))
     return list(_bounded([*seen.lines, *blocks[: limits.evidence_blocks], *quoted, *seen.widened], limits))
 
 
-def _blocks(evidence: Sequence[EvidenceText], limits: Limits, *, known: bool) -> list[SymptomLine]:
+def _blocks(evidence: Sequence[tuple[str, Reading]], limits: Limits, *, known: bool) -> list[SymptomLine]:
     """The best block of each record, then the next of each; where none has one, what may tell it weakly."""
-    strong = [(each, quote_failures(each.text, limit=limits.evidence_lines)) for each in evidence]
-    if not any(lines for _, lines in strong):
-        strong = [(each, quote_weakly(each.text, limit=limits.weak_lines, known=known)) for each in evidence]
-    return [line for _, line in sorted(_placed(strong), key=lambda one: one[0])]
+    found = [(sha, reading.failures(limit=limits.evidence_lines)) for sha, reading in evidence]
+    if not any(lines for _, lines in found):
+        found = [(sha, reading.weakly(limit=limits.weak_lines, known=known)) for sha, reading in evidence]
+    return [line for _, line in sorted(_placed(found), key=lambda one: one[0])]
 
 
-def _placed(found: Iterable[tuple[EvidenceText, list[Quoted]]]) -> Iterator[tuple[tuple[int, int, int], SymptomLine]]:
-    for record, (each, lines) in enumerate(found):
+def _placed(found: Iterable[tuple[str, list[Quoted]]]) -> Iterator[tuple[tuple[int, int, int], SymptomLine]]:
+    for record, (sha, lines) in enumerate(found):
         for number, quoted in enumerate(lines):
-            line = SymptomLine(text=gist(quoted.text), origin="evidence", evidence_sha=each.sha, line=quoted.line)
+            line = SymptomLine(text=gist(quoted.text), origin="evidence", evidence_sha=sha, line=quoted.line)
             yield (quoted.rank, record, number), line
 
 

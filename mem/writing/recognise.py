@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from math import log
 from typing import NamedTuple
 
 from mem.domain.accepting import SymptomLine
-from mem.parsing.excerpts import output_lines
+from mem.parsing.excerpts import Reading
 from mem.parsing.gist import gist
 from mem.parsing.redact import redact
-from mem.ports import EvidenceText
 from mem.writing.lexicon import Entry, Told, lexicon
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*|(?<!\d)[45]\d\d(?!\d)")
 _WHOLE = 20.0
 """About what a typical line of an entry is worth that stands there in full."""
-_COMMON = 60
+_COMMON = 30
 """A token in so many lines leads to none of them; it still counts once another has led there."""
 
 
@@ -85,21 +84,35 @@ class Recogniser:
                     self._by_token[token].append(number)
 
     def recognise(self, lines: Iterable[str]) -> list[Recognised]:
-        """The entries that `lines` show, each at its surest line, surest first."""
+        """The entries that `lines` show, each at its most telling line, the most telling first."""
         best: dict[str, Recognised] = {}
         for place, line in enumerate(lines):
-            tokens = tokens_of(line)
-            asked = {number for token in tokens for number in self._by_token.get(token, ())}
-            for number in sorted(asked):
-                entry, wanted = self._shows[number]
-                worth = sum(self._worth[token] for token in sorted(tokens & wanted))
+            for number, worth in self._met(tokens_of(line)):
                 share = worth / self._whole[number]
                 if share < self._share or worth < self._least:
                     continue
+                entry = self._shows[number][0]
                 found = best.get(entry.id)
                 if found is None or share * worth > found.share * found.worth + 1e-9:
                     best[entry.id] = Recognised(entry, round(share, 4), round(worth, 4), place)
         return sorted(best.values(), key=lambda one: (-round(one.share * one.worth, 4), one.place, one.entry.id))
+
+    def _met(self, tokens: frozenset[str]) -> Iterator[tuple[int, float]]:
+        """The lines of entries that share a telling token with these, each with what all they share is worth."""
+        met: dict[int, float] = defaultdict(float)
+        common: list[str] = []
+        for token in sorted(tokens):
+            numbers = self._by_token.get(token)
+            if numbers is None:
+                if token in self._worth:
+                    common.append(token)
+                continue
+            worth = self._worth[token]
+            for number in numbers:
+                met[number] += worth
+        for number, worth in met.items():
+            wanted = self._shows[number][1]
+            yield number, worth + sum(self._worth[token] for token in common if token in wanted)
 
 
 def tokens_of(line: str) -> frozenset[str]:
@@ -110,31 +123,35 @@ def tokens_of(line: str) -> frozenset[str]:
 class _Found(NamedTuple):
     score: float
     entry: Entry
-    line: SymptomLine
+    sha: str
+    line: int
+    text: str
     alone: bool
 
+    def quoted(self) -> SymptomLine:
+        """The line, redacted, without what its logger set around it."""
+        return SymptomLine(text=redact(gist(self.text)).text, origin="evidence", evidence_sha=self.sha, line=self.line)
 
-def recognise(evidence: Sequence[EvidenceText], told: Sequence[Told], limits: RecognitionLimits) -> Seen:
-    """What of the lexicon the evidence shows; an entry that the memory tells of as well counts for more."""
+
+def recognise(evidence: Sequence[tuple[str, Reading]], told: Sequence[Told], limits: RecognitionLimits) -> Seen:
+    """What of the lexicon the evidence (shas with readings) shows; an entry that is told of as well counts for more."""
     sure = {one.entry.id: one.score / told[0].score for one in told if one.score >= limits.told * told[0].score}
     best: dict[str, _Found] = {}
-    for each in evidence:
-        lines = [(number, gist(line)) for number, line in output_lines(each.text, most=limits.most_lines)]
+    for sha, reading in evidence:
+        lines = reading.output_lines(most=limits.most_lines)
         for one in recogniser(limits.share, limits.worth).recognise(line for _, line in lines):
             if one.share < limits.share_alone and one.entry.id not in sure:
                 continue
             score = round(one.share * one.worth / _WHOLE + limits.told_worth * sure.get(one.entry.id, 0.0), 4)
             if score >= limits.score and (one.entry.id not in best or score > best[one.entry.id].score):
-                number, text = lines[one.place]
-                line = SymptomLine(text=redact(text).text, origin="evidence", evidence_sha=each.sha, line=number)
-                best[one.entry.id] = _Found(score, one.entry, line, one.share >= limits.share_alone)
+                best[one.entry.id] = _Found(score, one.entry, sha, *lines[one.place], one.share >= limits.share_alone)
     ordered = sorted(best.values(), key=lambda found: (-found.score, found.entry.id))
     widened = [
         SymptomLine(text=line, origin="lexicon", entry=found.entry.id)
         for found in ordered[: limits.entries]
         for line in found.entry.shows[: limits.entry_lines]
     ]
-    telling = [found.line for found in ordered[: limits.lines] if found.score >= limits.beside * ordered[0].score]
+    telling = [found.quoted() for found in ordered[: limits.lines] if found.score >= limits.beside * ordered[0].score]
     return Seen(telling, widened, any(found.alone for found in ordered[: limits.entries]))
 
 
