@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from mem.parsing.rank import Scored
 from mem.parsing.redact import redact
 
 _WIDTH = 300
+_SPEAKER = re.compile(r"^\W*[A-Za-z][\w.-]{1,20}(?: [A-Z][\w.-]{0,20})?: ")
 _WEAK_FLOOR = 0.5
 """Between this and the floor of a signature lies what may be the failure, where something is known to have failed."""
 _WEAK_FAILED = -2.0
@@ -46,6 +48,11 @@ class Reading:
     def __init__(self, text: str) -> None:
         body, self._line_map = condensed(text.encode("utf-8", "surrogatepass"))
         self._page = read(body)
+
+    @property
+    def is_talk(self) -> bool:
+        """Whether people wrote most of it."""
+        return _is_talk(self._page)
 
     def failures(self, *, limit: int) -> list[Quoted]:
         """At most `limit` lines of the best blocks, best first."""
@@ -133,4 +140,4 @@ def _ending(page: Page, line_map: Sequence[int], limit: int) -> list[Quoted]:
 def _is_talk(page: Page) -> bool:
     """Whether people wrote most of it."""
     full = [line for line in page.lines if line.strip()]
-    return 2 * sum(map(is_prose, full)) >= len(full)
+    return 2 * sum(is_prose(line) or is_prose(_SPEAKER.sub("", line)) for line in full) >= len(full)

@@ -43,7 +43,10 @@ class Limits(NamedTuple):
     entry_floor: float = 6.0
     recognised: RecognitionLimits = RecognitionLimits()
     told_floor: float = 0.0
-    evidence_floor: float = -1.75
+    """From where on the memory alone tells of a failure."""
+    blocks_floor: float = -2.0
+    """From where on any failing lines of the evidence count, below only such as the lexicon knows."""
+    evidence_floor: float = -2.25
 
 
 LIMITS = Limits()
@@ -75,10 +78,12 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
     told = lexicon().told(text, aside="\n".join(each.text[: limits.aside] for each in evidence))
     readings = [(each.sha, Reading(each.text)) for each in evidence]
     seen = recognise(readings, told, limits.recognised)
-    if not failed and not seen.alone:
+    if sure < limits.blocks_floor and not seen.alone:
         return []
     blocks = _blocks(readings, limits, known=failed)
     quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
+    if not failed and not blocks and not seen.alone:
+        return []
     if not blocks and not seen.alone:
         return list(_bounded([*quoted, *seen.lines, *_known(told, limits)], limits))
     return list(_bounded([*seen.lines, *blocks[: limits.evidence_blocks], *quoted, *seen.widened], limits))
@@ -86,9 +91,10 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
 
 def _blocks(evidence: Sequence[tuple[str, Reading]], limits: Limits, *, known: bool) -> list[SymptomLine]:
     """The best block of each record, then the next of each; where none has one, what may tell it weakly."""
-    found = [(sha, reading.failures(limit=limits.evidence_lines)) for sha, reading in evidence]
+    output = [(sha, reading) for sha, reading in evidence if not reading.is_talk]
+    found = [(sha, reading.failures(limit=limits.evidence_lines)) for sha, reading in output]
     if not any(lines for _, lines in found):
-        found = [(sha, reading.weakly(limit=limits.weak_lines, known=known)) for sha, reading in evidence]
+        found = [(sha, reading.weakly(limit=limits.weak_lines, known=known)) for sha, reading in output]
     return [line for _, line in sorted(_placed(found), key=lambda one: one[0])]
 
 

@@ -142,6 +142,20 @@ async def test_evidence_without_a_failure_is_not_quoted(evidence):
     assert [line for line in made.lines if line.origin == "evidence"] == []
 
 
+async def test_talk_that_quotes_a_failure_is_not_quoted():
+    """What people say of a failure is no output of it, even where they name it."""
+    chat = (
+        "Olu: what about the errors on the consumer side, who looks at them?\nMara: the other team does, it is theirs."
+    )
+    made = await project_from(LESSON, chat)
+    assert [line for line in made.lines if line.origin == "evidence"] == []
+
+
+async def test_a_rule_is_not_made_a_failure_by_its_evidence():
+    """Evidence of a decision that shows a failing line is not what the decision is about."""
+    assert (await project_from(TEMPTING[4], NPM)).lines == []
+
+
 async def test_output_that_failed_without_a_clear_line_is_quoted_from_its_end():
     """Where nothing stands out, the end of what failed is better than nothing."""
     log = (
