@@ -26,7 +26,6 @@ class Limits(NamedTuple):
 
     words: int = 120
     """About what an embedder reads of messages full of names."""
-    lines: int = 16
     line_words: int = 30
     line_letters: int = 5
     evidence_lines: int = 8
@@ -126,7 +125,7 @@ def _bounded(lines: Iterable[SymptomLine], limits: Limits) -> Iterator[SymptomLi
         seen.add(text.casefold())
         left -= len(words)
         yield line.model_copy(update={"text": text})
-        if left <= 0 or len(seen) >= limits.lines:
+        if left <= 0:
             return
 
 

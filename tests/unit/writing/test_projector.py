@@ -167,8 +167,18 @@ async def test_output_that_failed_without_a_clear_line_is_quoted_from_its_end():
 
 async def test_the_best_of_each_record_comes_before_the_rest_of_any():
     """Two failing records both lead, whatever else the first one holds."""
-    both = [line for line in (await project_from(LESSON, PYTHON, NPM)).lines if line.origin == "evidence"]
-    assert {line.evidence_sha for line in both[:4]} == {sha256_hex(PYTHON), sha256_hex(NPM)}
+    first = "acme.QuuxError: the quux is bent\n\ndone with the first\n\nacme.FrobError: the frob is bent\n"
+    second = "acme.GrueError: the grue is bent\n"
+    lines = (await project_from(LESSON, first, second)).lines
+    assert [line.evidence_sha for line in lines if "bent" in line.text] == [
+        sha256_hex(first), sha256_hex(second), sha256_hex(first),
+    ]  # fmt: skip
+
+
+async def test_a_line_that_nobody_knows_is_quoted_without_its_logger_too():
+    """The lexicon need not know a message for its time and host to be left out."""
+    made = await project_from(LESSON, "Apr 21 17:22:45 web-1 acmed[770]: acme.QuuxError: the quux is bent\n")
+    assert made.lines[0].text == "acme.QuuxError: the quux is bent"
 
 
 async def test_a_repeated_record_adds_nothing():
@@ -180,8 +190,10 @@ async def test_a_projection_is_bounded():
     """However many records fail, the projection stays a text that an embedder reads to its end."""
     many = [PYTHON.replace("yaml", f"package_{chr(97 + number // 26)}{chr(97 + number % 26)}") for number in range(60)]
     made = await project_from(LESSON, *many)
-    assert 0 < len(made.lines) <= LIMITS.lines
-    assert len(made.text.split()) <= LIMITS.words
+    assert 0 < len(made.text.split()) <= LIMITS.words
+    wordy = [f"error: {chr(97 + number)} cannot be opened " + "path " * 500 for number in range(20)]
+    few = derive(LESSON, records(*wordy), LIMITS._replace(words=40))
+    assert sum(len(line.text.split()) for line in few) == 40
     long = await project_from(LESSON, "error: cannot open " + "path " * 500)
     assert max(len(line.text.split()) for line in long.lines) <= LIMITS.line_words
 
@@ -191,6 +203,9 @@ async def test_no_secret_is_quoted():
     secret = "gh" + "p_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAabcd"
     told = await project(f"npm ERR! code E401\nnpm ERR! Unable to authenticate with {secret}\n")
     assert "E401" in told
+    assert secret not in told
+    told = await project(f"curl: (60) SSL certificate problem: unable to get local issuer certificate ({secret})\n")
+    assert "SSL certificate problem" in told
     assert secret not in told
 
 
@@ -208,7 +223,7 @@ def test_the_same_memory_gives_the_same_lines(text, evidence):
 @given(st.permutations([NPM, PYTHON, SYSLOG, SUCCESS]))
 def test_the_order_of_the_evidence_decides_no_line_where_all_fit(evidence):
     """The set of evidence lines is that of the records, not of their order."""
-    roomy = Limits(words=1000, lines=100, evidence_blocks=100)
+    roomy = Limits(words=1000, evidence_blocks=100)
     wanted = {line.text for line in derive(LESSON, records(NPM, PYTHON, SYSLOG, SUCCESS), roomy)}
     assert {line.text for line in derive(LESSON, records(*evidence), roomy)} == wanted
 
@@ -262,7 +277,7 @@ async def test_lexicon_and_cues_are_part_of_the_prompt(monkeypatch, part):
 
 async def test_the_limits_are_part_of_the_prompt():
     """Another number of lines gives other texts, so it is another prompt."""
-    other = LIMITS._replace(lines=LIMITS.lines + 1)
+    other = LIMITS._replace(words=LIMITS.words + 1)
     assert ExtractiveProjector(other).key() != ExtractiveProjector().key()
 
 

@@ -37,6 +37,8 @@ def test_messages_codes_and_names_are_quoted(text, quoted):
         "Set `proxy-body-size: 0` and `fail_fast=true`.",
         "Run `git push --force` when the error is gone.",
         "Pass `--ignore-errors` to it.",
+        "Run `kubectl get pods --field-selector=status.phase=Failed` first, then `git rebase failed: abort`.",
+        "Set `--on-error fail with: fatal error`.",
         "The build broke because the cache was stale and could not be read.",
         "It needs port 5003 and 404 megabytes.",
         "We call it 'the red button' here.",
