@@ -43,6 +43,7 @@ class Entry(BaseModel):
     unless: tuple[str, ...] = ()
     shows: tuple[str, ...] = Field(min_length=2, max_length=8)
     example: str = Field(min_length=20)
+    stories: tuple[str, ...] = ()
 
 
 class LexiconFile(BaseModel):
@@ -136,7 +137,7 @@ class Lexicon:
         weights: dict[str, float] = {}
         for line in entry.shows:
             weights |= dict.fromkeys(self._telling(words_of(line).stems), _SHOWN)
-        weights |= dict.fromkeys(self._telling(words_of(f"{entry.example} {entry.words}").stems), 1.0)
+        weights |= dict.fromkeys(self._telling(words_of(" ".join([entry.example, entry.words, *entry.stories])).stems), 1.0)
         weights |= {stem(word): 1.0 for word in entry.id.replace(".", "-").split("-") if len(word) > 2}
         for group in entry.told:
             for cue in alternatives(group):
