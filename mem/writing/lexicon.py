@@ -137,7 +137,8 @@ class Lexicon:
         weights: dict[str, float] = {}
         for line in entry.shows:
             weights |= dict.fromkeys(self._telling(words_of(line).stems), _SHOWN)
-        weights |= dict.fromkeys(self._telling(words_of(" ".join([entry.example, entry.words, *entry.stories])).stems), 1.0)
+        told = " ".join([entry.example, entry.words, *entry.stories])
+        weights |= dict.fromkeys(self._telling(words_of(told).stems), 1.0)
         weights |= {stem(word): 1.0 for word in entry.id.replace(".", "-").split("-") if len(word) > 2}
         for group in entry.told:
             for cue in alternatives(group):
