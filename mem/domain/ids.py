@@ -97,6 +97,15 @@ def rebuild_workflow_id(algo: int, *, check: bool) -> str:
     return f"{'check' if check else 'rebuild'}:signatures:{algo}"
 
 
+def replay_workflow_id(*, check: bool) -> str:
+    """The id of the RebuildProjections workflow that replays the journal: one rebuild and one check at a time."""
+    return f"{'check' if check else 'rebuild'}:journal"
+
+
+REGENERATE_WORKFLOW_ID = "regenerate:projections"
+"""The id of the RebuildProjections workflow that asks the projector again, be it to show or to record what it says."""
+
+
 def derived_request_id(fields: Mapping[str, Any]) -> str:
     """A request id made from the content, for batches that bring none: the same line is the same request."""
     return "content-" + fingerprint(fields)[:32]

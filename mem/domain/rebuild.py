@@ -1,10 +1,15 @@
-"""The contract of `RebuildProjections`: what is derived anew, and how it differed from what was stored."""
+"""The contract of `RebuildProjections`: what is to be done, and how what was derived differed from what was stored."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from mem.domain.regenerating import RegenerateReport
+
+Task = Literal["derive", "replay", "regenerate"]
+"""Derive signatures from evidence; replay the journal into all projections; ask the projector again."""
 
 MAX_DIFFERING = 10
 """So many memories are named in a report; more would be for a program, which can run the rebuild instead."""
@@ -57,18 +62,24 @@ class RebuildReport(BaseModel):
 class RebuildInput(BaseModel):
     """The message that starts the workflow.
 
-    `algo` is the version that the caller expects, or None for that of the worker. The last four are for the workflow
-    itself, which goes on as a new run before its history grows long.
+    `algo` is the version that the caller of a derivation expects, or None for that of the worker; `apply` lets a
+    regeneration record what it got. All below `batches` is for the workflow itself, which goes on as a new run before
+    its history grows long.
     """
 
     model_config = ConfigDict(frozen=True)
 
+    task: Task = "derive"
     check: bool = False
+    apply: bool = False
     algo: int | None = None
     page: int = Field(default=100, ge=1, le=1000)
     batches: int = Field(default=500, ge=1, le=1000)
+    run: str = ""
     after: str = ""
     report: RebuildReport = RebuildReport()
+    regenerated: RegenerateReport | None = None
+    """Of a regeneration that has all proposals and goes through them."""
 
 
 class DeriveStep(BaseModel):

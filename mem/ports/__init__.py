@@ -18,6 +18,8 @@ from mem.ports.models import (
     TokenCounter,
     Vector,
 )
+from mem.ports.proposals import Proposals
+from mem.ports.rebuilding import Rebuilding
 from mem.ports.skills import Skill, Skills
 
 __all__ = [
@@ -40,7 +42,9 @@ __all__ = [
     "Projector",
     "ProjectorKey",
     "Prompt",
+    "Proposals",
     "Reach",
+    "Rebuilding",
     "RerankQuery",
     "Reranker",
     "Seen",

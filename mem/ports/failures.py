@@ -53,9 +53,10 @@ class Failures(Protocol):
         ...
 
     async def relink(self, sha: str, signatures: Sequence[Signature]) -> Compared:
-        """Make these signatures, derived anew, point at a memory; counts and journals nothing, since nothing was seen.
+        """Make these signatures, derived anew, point at a memory; counts nothing, since nothing was seen.
 
-        Returns how what was stored differed. Links of other versions stay.
+        Journaled where something was new or changed, so that all follows from the journal alone. Returns how what was
+        stored differed. Links of other versions stay.
 
         Raises:
             NotFound: the memory does not exist.

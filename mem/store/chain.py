@@ -46,11 +46,11 @@ async def verify(links: AsyncIterable[Link], head: Head, expected_head: str | No
 
 
 class ChainCheck:
-    """The state of a pass over the chain."""
+    """The state of a pass over the chain, from its beginning or from behind a record that was checked before."""
 
-    def __init__(self, expected_head: str | None = None) -> None:
-        self.length = 0
-        self._sha = GENESIS
+    def __init__(self, expected_head: str | None = None, *, length: int = 0, sha: str = GENESIS) -> None:
+        self.length = length
+        self._sha = sha
         self._expected = expected_head
         self._expected_seen = expected_head in (None, GENESIS)
 

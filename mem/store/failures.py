@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from psycopg.rows import class_row, dict_row
@@ -47,7 +47,7 @@ class PostgresFailures:
             now = self._clock.now()
             await nodes.require(connection, [sha])
             await add(connection, signatures)
-            await connection.execute(sql("failures.link"), {"sha": sha, "sig_shas": _shas(signatures)})
+            await link(connection, sha, signatures)
             await count(connection, project, "accept", request_id, signatures, now)
             entry = entries.signatures(project, request_id, sha, signatures)
             return (await journal.append(connection, [entry], now))[0]
@@ -69,18 +69,22 @@ class PostgresFailures:
         return await on_connection(self._pool, lambda c: compare(c, sha, signatures))
 
     async def relink(self, sha: str, signatures: Sequence[Signature]) -> Compared:
-        """Make signatures that were derived anew point at a memory; counts and journals nothing.
+        """Make signatures that were derived anew point at a memory, journaled where that changes anything.
 
         Raises:
             NotFound: the memory does not exist.
         """
 
         async def work(connection: Connection) -> Compared:
+            prefix = entries.derived_prefix(sha)
+            await journal.lock(connection, [prefix])
             await nodes.require(connection, [sha])
             compared = await compare(connection, sha, signatures)
-            async with connection.cursor() as cursor:
-                await cursor.executemany(sql("failures.put_signature"), _rows(signatures))
-            await connection.execute(sql("failures.link"), {"sha": sha, "sig_shas": _shas(signatures)})
+            if compared.new or compared.changed:
+                await put(connection, signatures)
+                await link(connection, sha, signatures)
+                revision = await journal.count(connection, prefix) + 1
+                await journal.append(connection, [entries.derived(sha, revision, signatures)], self._clock.now())
             return compared
 
         return await in_transaction(self._pool, work)
@@ -116,6 +120,17 @@ async def add(connection: Connection, signatures: Sequence[Signature]) -> None:
         await cursor.executemany(sql("failures.insert_signature"), _rows(signatures))
 
 
+async def put(connection: Connection, signatures: Sequence[Signature]) -> None:
+    """Add signatures, or correct what identifies those that are there."""
+    async with connection.cursor() as cursor:
+        await cursor.executemany(sql("failures.put_signature"), _rows(signatures))
+
+
+async def link(connection: Connection, sha: str, signatures: Sequence[Signature]) -> None:
+    """Make signatures point at a node."""
+    await connection.execute(sql("failures.link"), {"sha": sha, "sig_shas": _shas(signatures)})
+
+
 async def compare(connection: Connection, sha: str, signatures: Sequence[Signature]) -> Compared:
     """How what is stored differs from these signatures pointing at a node."""
     parameters = {"sha": sha, "sig_shas": _shas(signatures)}
@@ -134,16 +149,21 @@ async def count(
     now: datetime,
 ) -> None:
     """Record one sighting of each signature; an occurrence that is there counts nothing again."""
-    await connection.execute(
-        sql("failures.count"),
-        {
-            "project": project,
-            "operation": operation,
-            "request_id": request_id,
-            "sig_shas": _shas(signatures),
-            "seen_on": now.astimezone(UTC).date(),
-        },
-    )
+    day = now.astimezone(UTC).date()
+    await connection.execute(sql("failures.count"), count_row(project, operation, request_id, signatures, day))
+
+
+def count_row(
+    project: str, operation: str, request_id: str, signatures: Sequence[Signature], day: date
+) -> dict[str, Any]:
+    """One sighting of each signature, as it is counted."""
+    return {
+        "project": project,
+        "operation": operation,
+        "request_id": request_id,
+        "sig_shas": _shas(signatures),
+        "seen_on": day,
+    }
 
 
 async def seen(connection: Connection, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:

@@ -82,7 +82,8 @@ async def read_stored(pool: Pool, *, after: int = 0) -> AsyncIterator[StoredReco
 async def lock(connection: Connection, names: Sequence[str]) -> None:
     """Make concurrent transactions that take one of these names wait until this one ends.
 
-    Several names are locked in the order of their keys, so that two transactions never wait for each other.
+    Several names are locked in the order of their keys, so that two transactions never wait for each other. Whoever
+    writes begins with this, be it without names: tables are never exchanged while such a transaction is open.
     """
     keys = sorted({int.from_bytes(bytes.fromhex(sha256_hex(name))[:8], signed=True) for name in names})
     await connection.execute(sql("journal.lock"), {"keys": keys})
@@ -95,6 +96,20 @@ async def find(connection: Connection, key: str) -> Record | None:
     return row.record if row else None
 
 
+async def count(connection: Connection, prefix: str) -> int:
+    """How many records have a key that begins with `prefix`, which ends in a colon."""
+    parameters = {"prefix": prefix, "behind": f"{prefix[:-1]};"}  # the character behind the colon
+    row = await (await connection.execute(sql("journal.count"), parameters)).fetchone()
+    return int(row[0]) if row else 0
+
+
+async def page(connection: Connection, after: int, limit: int, size: int) -> list[StoredRecord]:
+    """At most `limit` rows behind `after`, and no more than fit into `size` bytes, but one."""
+    cursor = connection.cursor(row_factory=class_row(StoredRecord))
+    parameters = {"after": after, "limit": limit, "bytes": size}
+    return await (await cursor.execute(sql("journal.page_within"), parameters)).fetchall()
+
+
 async def append(connection: Connection, entries: Sequence[Entry], now: datetime) -> list[Record]:
     """Append entries whose keys are locked and not yet there.
 
@@ -102,20 +117,25 @@ async def append(connection: Connection, entries: Sequence[Entry], now: datetime
     """
     if not entries:
         return []
-    length, sha = await _read_head(connection, sql("journal.lock_head"))
+    length, sha = await lock_head(connection)
     time = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     records = []
     for seq, entry in enumerate(entries, length + 1):
         previous, sha = sha, chain_sha(sha, record_body(entry, seq=seq, time=time))
         records.append(Record(sha=sha, previous=previous, seq=seq, time=time, **entry.model_dump()))
     async with connection.cursor() as cursor:
-        await cursor.executemany(sql("journal.append"), [_row(record) for record in records])
+        await cursor.executemany(sql("journal.append"), [row_of(record) for record in records])
     return records
 
 
 async def head(connection: Connection) -> Head:
     """Length and sha of the journal."""
     return await _read_head(connection, sql("journal.head"))
+
+
+async def lock_head(connection: Connection) -> Head:
+    """Length and sha of the journal, which no one else moves until the transaction ends."""
+    return await _read_head(connection, sql("journal.lock_head"))
 
 
 async def _read_head(connection: Connection, statement: LiteralString) -> Head:
@@ -126,5 +146,6 @@ async def _read_head(connection: Connection, statement: LiteralString) -> Head:
     return Head(*row)
 
 
-def _row(record: Record) -> dict[str, str | int]:
+def row_of(record: Record) -> dict[str, str | int]:
+    """A record as it is inserted."""
     return {**record.model_dump(exclude={"time", "data"}), "body": record.body.decode()}

@@ -29,6 +29,14 @@ async def put(connection: Connection, sha: str, made: MadeProjection, now: datet
     return Projection.model_validate(row)
 
 
+async def replace(connection: Connection, sha: str, made: MadeProjection) -> None:
+    """Make a projection the one of its node; the vector of the old one goes."""
+    row = {"sha": sha, "text": made.text, "model_id": made.model_id, "prompt_sha": made.prompt_sha}
+    await connection.execute(sql("projections.replace"), row)
+    await connection.execute(sql("projections.show"), row)
+    await connection.execute(sql("vectors.delete_symptoms"), {"shas": [sha]})
+
+
 async def of_node(connection: Connection, sha: str) -> Projection | None:
     """The projection of a node."""
     cursor = connection.cursor(row_factory=class_row(Projection))

@@ -21,6 +21,7 @@ async def supersede(connection: Connection, old: str, new: str, now: datetime) -
         NotFound: one of them does not exist.
         InvalidRequest: they do not fit together, or one has a successor.
     """
+    await journal.lock(connection, [])  # before anything is read: tables are not exchanged from here on
     found = await nodes.by_sha(connection, [old])
     if old not in found:
         raise NotFound(f"No node {old}.", "Check the sha.")

@@ -43,15 +43,14 @@ async def put(
     recorded = await embeddings.record(connection, embedder, set(text_shas.values()), used)
     await nodes.require(connection, list(texts))
     await connection.execute(sql("vectors.lock_nodes"), {"shas": list(texts)})
-    await connection.execute(
-        sql("vectors.insert"),
-        {
-            "kind": kind,
-            "shas": list(texts),
-            "embeddings": [embeddings.halfvec(recorded.embeddings[text_shas[sha]]) for sha in texts],
-        },
-    )
+    await insert(connection, kind, {sha: recorded.embeddings[text_shas[sha]] for sha in texts})
     await journal.append(connection, recorded.entries, now)
+
+
+async def insert(connection: Connection, kind: VectorKind, by_sha: Mapping[str, bytes]) -> None:
+    """Add the vectors of nodes, of recorded embeddings; one that is there stays."""
+    found = [embeddings.halfvec(embedding) for embedding in by_sha.values()]
+    await connection.execute(sql("vectors.insert"), {"kind": kind, "shas": list(by_sha), "embeddings": found})
 
 
 async def kinds(connection: Connection, sha: str) -> list[VectorKind]:

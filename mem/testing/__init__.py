@@ -9,6 +9,7 @@ memories, failures, ledger = FakeMemories(state), FakeFailures(state), FakeLedge
 from mem.testing.failures import FakeFailures, FakeLedger
 from mem.testing.memories import FakeMemories
 from mem.testing.models import FakeEmbedder, FakeProjector, FakeReranker, FakeTokens
+from mem.testing.replaying import replayed
 from mem.testing.skills import FakeSkills
 from mem.testing.state import FakeClock, FakeJournal, FakeState
 
@@ -24,4 +25,5 @@ __all__ = [
     "FakeSkills",
     "FakeState",
     "FakeTokens",
+    "replayed",
 ]

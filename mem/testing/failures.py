@@ -47,14 +47,17 @@ class FakeFailures:
         return compared(signatures, stored, {one for one, node in self._state.links if node == sha})
 
     async def relink(self, sha: str, signatures: Sequence[Signature]) -> Compared:
-        """Make signatures that were derived anew point at a memory; counts and journals nothing."""
+        """Make signatures that were derived anew point at a memory, journaled where that changes anything."""
         state = self._state
         async with state.lock:
             if sha not in state.nodes:
                 raise NotFound(f"No node {sha}.", "Accept it first, or name another.")
             found = await self.compare(sha, signatures)
-            state.signatures |= {one.sig_sha: one for one in signatures}
-            state.links |= {(one.sig_sha, sha) for one in signatures}
+            if found.new or found.changed:
+                correct(state, signatures)
+                state.links |= {(one.sig_sha, sha) for one in signatures}
+                revision = sum(key.startswith(entries.derived_prefix(sha)) for key in state.by_key) + 1
+                state.append(entries.derived(sha, revision, signatures))
             return found
 
     async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> list[KnownHit]:
@@ -149,6 +152,13 @@ def sight(state: FakeState, project: str, operation: str, request_id: str, signa
     for one in signatures:
         state.signatures.setdefault(one.sig_sha, one)
         state.occurrences.setdefault(Occurrence(project, operation, request_id, one.sig_sha), today)
+
+
+def correct(state: FakeState, signatures: Sequence[Signature]) -> None:
+    """Add signatures, or put right what identifies those that are there; the rest stays that of the first sighting."""
+    for one in entries.once(signatures):
+        first = state.signatures.get(one.sig_sha, one)
+        state.signatures[one.sig_sha] = first.model_copy(update=one.model_dump(include=IDENTIFYING))
 
 
 def count(state: FakeState, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:

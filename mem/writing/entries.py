@@ -64,6 +64,20 @@ def projection_key(sha: str, prompt_sha: str, model_id: str) -> str:
     return f"projection:{sha}:{prompt_sha}:{model_id}"
 
 
+def regenerated(sha: str, revision: int, made: MadeProjection) -> Entry:
+    """What a model derived from a node when it was asked again: it replaces what was recorded before."""
+    return Entry(
+        kind="projection",
+        key=f"{regenerated_prefix(sha)}{revision}",
+        data={"sha": sha, "revision": revision, **made.model_dump(mode="json", exclude_none=True)},
+    )
+
+
+def regenerated_prefix(sha: str) -> str:
+    """What the keys of all regenerated projections of a node begin with."""
+    return f"projection:regenerated:{sha}:"
+
+
 def embedding(model_id: str, text_sha: str, embedding_sha256: str, dimensions: int) -> Entry:
     """An embedding, by its digest; the vector itself is too long for the journal."""
     return Entry(
@@ -100,6 +114,27 @@ def signatures(project: str, request_id: str, sha: str, linked: Sequence[Signatu
 def signatures_key(project: str, request_id: str) -> str:
     """Names the links of one acceptance."""
     return f"signatures:accept:{project}:{request_id}"
+
+
+def derived(sha: str, revision: int, found: Sequence[Signature]) -> Entry:
+    """The signatures that a rebuild derived anew from a node's evidence: links, and no sighting.
+
+    Numbered, since a node may return to the signatures of an earlier version.
+    """
+    return Entry(
+        kind="signatures",
+        key=f"{derived_prefix(sha)}{revision}",
+        data={
+            "sha": sha,
+            "revision": revision,
+            "signatures": [signature.model_dump(mode="json") for signature in once(found)],
+        },
+    )
+
+
+def derived_prefix(sha: str) -> str:
+    """What the keys of all derivations of a node begin with."""
+    return f"signatures:derived:{sha}:"
 
 
 def lookup(settlement: Settlement) -> Entry:

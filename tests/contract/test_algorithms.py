@@ -40,15 +40,16 @@ async def test_a_memory_with_current_rows_answers_to_those_alone(parts):
     assert await parts.failures.coarse(["x1"], HERE, 1, 9) == [("x1", one) for one in both]
 
 
-async def test_relinking_counts_and_journals_nothing(parts):
-    """Signatures that are derived anew were not seen, and follow from what the journal has; old links stay."""
+async def test_relinking_is_journaled_and_counts_nothing(parts):
+    """Signatures that are derived anew have a record of their own, which is no sighting; old links stay."""
     sha = await parts.accept("lesson")
     await link(parts, sha, signature("a1", algo=1))
-    before = await parts.bodies()
     found = await parts.failures.relink(sha, [signature("b2", algo=2), signature("a2", algo=2)])
     assert found == Compared(new=2, changed=0, unchanged=0)
     assert [one.sig_sha for one in await parts.failures.linked(sha)] == ["a1", "a2", "b2"]
-    assert await parts.bodies() == before
+    *_, last = [record async for record in parts.journal.read()]
+    assert (last.kind, last.key, last.data["sha"]) == ("signatures", f"signatures:derived:{sha}:1", sha)
+    assert [one["sig_sha"] for one in last.data["signatures"]] == ["b2", "a2"]
     assert await parts.failures.seen(["a1", "a2"], HERE) == {"a1": Seen(1, "2026-07-02"), "a2": Seen(0, None)}
 
 
@@ -60,8 +61,19 @@ async def test_relinking_again_changes_nothing(parts):
     assert await parts.failures.linked(sha) == []
     assert await parts.failures.relink(sha, derived) == Compared(new=2)
     assert await parts.failures.compare(sha, derived) == Compared(unchanged=2)
+    before = await parts.bodies()
     assert await parts.failures.relink(sha, derived) == Compared(unchanged=2)
     assert await parts.failures.relink(sha, []) == Compared()
+    assert await parts.bodies() == before
+
+
+async def test_a_return_to_earlier_signatures_is_journaled_too(parts):
+    """Rules may change and change back: each derivation that changed something has its record, in order."""
+    sha = await parts.accept("lesson")
+    for message in "one", "two", "one":
+        await parts.failures.relink(sha, [signature("a", message=message)])
+    keys = [record.key async for record in parts.journal.read() if record.kind == "signatures"]
+    assert keys == [f"signatures:derived:{sha}:{revision}" for revision in (1, 2, 3)]
 
 
 async def test_a_link_that_is_missing_is_new(parts):

@@ -1,6 +1,12 @@
 -- name: lock
--- Take the advisory locks of the names hashed to these keys, in this order, until the transaction ends.
-SELECT pg_advisory_xact_lock(key) FROM unnest(%(keys)s::bigint[]) AS key
+-- Take the lock that a swap of tables waits for, shared, then those of the names hashed to these keys, in this order.
+SELECT CASE WHEN key IS NULL THEN pg_advisory_xact_lock_shared(hashtext('mem.swap'), 0)
+            ELSE pg_advisory_xact_lock(key) END
+FROM unnest(NULL::bigint || %(keys)s::bigint[]) AS key
+
+-- name: lock_writers_out
+-- Wait for all transactions that write, and let no other begin until this one ends.
+SELECT pg_advisory_xact_lock(hashtext('mem.swap'), 0)
 
 -- name: lock_head
 -- Length and sha of the journal, locked: the last lock that a transaction takes.
@@ -16,9 +22,21 @@ VALUES (%(seq)s, %(sha)s, %(previous)s, %(key)s, %(kind)s, %(body)s)
 -- The record with a key.
 SELECT seq, sha, previous, key, kind, body FROM journal WHERE key = %(key)s
 
+-- name: count
+-- How many records have a key that begins with a prefix.
+SELECT count(*) FROM journal WHERE key >= %(prefix)s AND key < %(behind)s
+
 -- name: page
 -- The next records behind a sequence number.
 SELECT seq, sha, previous, key, kind, body FROM journal WHERE seq > %(after)s ORDER BY seq LIMIT %(limit)s
+
+-- name: page_within
+-- The next records behind a sequence number, as many as have their texts within so many bytes, and at least one.
+SELECT seq, sha, previous, key, kind, body FROM (
+    SELECT *, sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS before
+    FROM (SELECT * FROM journal WHERE seq > %(after)s ORDER BY seq LIMIT %(limit)s) AS next
+) AS measured
+WHERE before < %(bytes)s ORDER BY seq
 
 -- name: head
 -- Length and sha of the journal.

@@ -6,9 +6,13 @@ SELECT sha FROM memory_node WHERE sha = ANY(%(shas)s) ORDER BY sha FOR SHARE
 -- Add the vectors of nodes, live where the node is; one that is there stays.
 INSERT INTO memory_vector (node_sha, kind, project, level, visibility, owner, container, live, embedding)
 SELECT n.sha, %(kind)s, n.project, n.level, n.visibility, n.owner, n.container, n.superseded_by IS NULL, new.embedding
-FROM unnest(%(shas)s::text[], %(embeddings)s::halfvec[]) AS new (sha, embedding) JOIN memory_node n ON n.sha = new.sha
+FROM unnest(%(shas)s::text[], %(embeddings)b::halfvec[]) AS new (sha, embedding) JOIN memory_node n ON n.sha = new.sha
 ORDER BY n.sha
 ON CONFLICT DO NOTHING
+
+-- name: delete_symptoms
+-- Take out the symptom vectors of nodes whose projection is replaced, which also lowers the counts.
+DELETE FROM memory_vector WHERE node_sha = ANY(%(shas)s) AND kind = 'symptom'
 
 -- name: kinds
 -- Which vectors a node has, `text` first.
