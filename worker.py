@@ -26,6 +26,8 @@ from activities.look_up_context import LookUpActivity
 from activities.project_symptoms import ProjectSymptoms
 from activities.query_memory import QueryActivity
 from activities.record_candidate import RecordCandidate
+from activities.regenerate_projections import RegenerateProjections
+from activities.replay_journal import ReplayJournal
 from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
@@ -60,6 +62,8 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
     """A worker with every workflow and activity of this project."""
     symptoms = ProjectSymptoms(ports.journal, ports.memories, ports.projector, ports.embedder, ports.stand_in)
     settle = SettleAnswer(ports.ledger)
+    replay = ReplayJournal(ports.rebuilding)
+    regenerate = RegenerateProjections(ports.memories, ports.proposals, ports.projector, ports.embedder)
     return Worker(
         client,
         task_queue=task_queue,
@@ -73,6 +77,15 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
             EmbedText(ports.journal, ports.memories, ports.embedder).embed_text,
             LinkSignatures(ports.journal, ports.memories, ports.failures).link_signatures,
             DeriveSignatures(ports.memories, ports.failures).derive_signatures,
+            replay.begin_replay,
+            replay.replay_records,
+            replay.index_replayed,
+            replay.swap_replayed,
+            replay.compare_replayed,
+            replay.discard_replayed,
+            regenerate.begin_regeneration,
+            regenerate.propose_projections,
+            regenerate.settle_proposals,
             settle.settle_acceptance,
             settle.settle_lookup,
             settle.settle_query,

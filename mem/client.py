@@ -16,20 +16,24 @@ from temporalio.service import RPCError
 
 from mem.clients.temporal.calls import Call, send, target_of
 from mem.clients.temporal.connection import connect
-from mem.clients.temporal.jobs import run_to_end
+from mem.clients.temporal.jobs import Watch, run_to_end
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, AcceptResult, check_limits
 from mem.domain.answers import Answer
 from mem.domain.errors import Unavailable
 from mem.domain.ids import (
+    REGENERATE_WORKFLOW_ID,
     accept_workflow_id,
     context_workflow_id,
     fingerprint,
     query_workflow_id,
     rebuild_workflow_id,
+    replay_workflow_id,
 )
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
 from mem.domain.query import QueryAnswer, QueryRequest, check_question
 from mem.domain.rebuild import RebuildInput, RebuildReport
+from mem.domain.regenerating import RegenerateReport
+from mem.domain.replaying import ReplayReport
 from mem.doors import SentLog, prepare_candidate, prepare_lookup, prepare_question, prepare_reason
 from mem.parsing import current_algo
 
@@ -41,6 +45,10 @@ ACCEPT_LIFETIME = timedelta(days=15)
 LOOK_UP_LIFETIME = timedelta(days=8)
 REBUILD_LIFETIME = timedelta(days=15)
 """Execution timeouts: beyond every retry of a step, so that no run stays open for ever."""
+
+REPLAY_PAGE = 1000
+REGENERATE_PAGE = 50
+"""Records or memories to a step's transaction or batch."""
 
 
 class Reply(NamedTuple, Generic[AnswerT]):
@@ -188,25 +196,60 @@ class MemoryClient:
         body = await send(self._client, call, deadline=deadline)
         return Reply(QueryAnswer.model_validate_json(body), body, prepared.notes)
 
-    async def rebuild(self, *, check: bool = False) -> RebuildReport:
+    async def rebuild(self, *, check: bool = False, watch: Watch | None = None) -> RebuildReport:
         """Derive the signatures of all memories from their evidence, or only compare; waits however long it takes.
 
-        A run of the same kind that is open already is waited for instead.
+        A run of the same kind that is open already is waited for instead; `watch` is told now and then where it stands.
 
         Raises:
             Unavailable: Temporal or every worker is away.
         """
-        await self.check()
         algo = current_algo()
+        message = RebuildInput(check=check, algo=algo)
+        summary = f"{'Check' if check else 'Rebuild'} the signatures of all memories, version {algo}"
+        workflow_id = rebuild_workflow_id(algo, check=check)
+        return await self._rebuild(message, workflow_id, RebuildReport, summary, watch)
+
+    async def replay(self, *, check: bool = False, watch: Watch | None = None) -> ReplayReport:
+        """Rebuild every projection from the journal, or only compare; otherwise as `rebuild`.
+
+        Raises:
+            JournalCorrupt: the journal does not hold.
+            Unavailable: Temporal or every worker is away.
+        """
+        message = RebuildInput(task="replay", check=check, page=REPLAY_PAGE)
+        summary = "Compare every projection with the journal" if check else "Rebuild every projection from the journal"
+        return await self._rebuild(message, replay_workflow_id(check=check), ReplayReport, summary, watch)
+
+    async def regenerate(self, *, apply: bool = False, watch: Watch | None = None) -> RegenerateReport:
+        """Ask the projector again for every live memory, and record what it says only to `apply`; else as `rebuild`.
+
+        Raises:
+            Unavailable: Temporal or every worker is away.
+        """
+        message = RebuildInput(task="regenerate", apply=apply, page=REGENERATE_PAGE)
+        summary = f"{'Record' if apply else 'Propose'} the projections of all memories anew"
+        return await self._rebuild(message, REGENERATE_WORKFLOW_ID, RegenerateReport, summary, watch)
+
+    async def _rebuild(
+        self,
+        message: RebuildInput,
+        workflow_id: str,
+        result_type: type[AnswerT],
+        summary: str,
+        watch: Watch | None,
+    ) -> AnswerT:
+        await self.check()
         return await run_to_end(
             self._client,
             "RebuildProjections",
-            RebuildInput(check=check, algo=algo),
-            workflow_id=rebuild_workflow_id(algo, check=check),
+            message,
+            workflow_id=workflow_id,
             task_queue=self._task_queue,
-            result_type=RebuildReport,
-            summary=f"{'Check' if check else 'Rebuild'} the signatures of all memories, version {algo}",
+            result_type=result_type,
+            summary=summary,
             lifetime=REBUILD_LIFETIME,
+            watch=watch,
         )
 
 

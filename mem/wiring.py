@@ -17,7 +17,20 @@ from mem.clients.temporal.connection import connect
 from mem.clients.temporal.search_attributes import register_search_attributes
 from mem.clients.tokens import Cl100kCounter
 from mem.domain.errors import ConfigurationError
-from mem.ports import Clock, Embedder, Failures, Journal, Ledger, Memories, Projector, Reranker, Skills, TokenCounter
+from mem.ports import (
+    Clock,
+    Embedder,
+    Failures,
+    Journal,
+    Ledger,
+    Memories,
+    Projector,
+    Proposals,
+    Rebuilding,
+    Reranker,
+    Skills,
+    TokenCounter,
+)
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.recall.query_memories import QueryMemories, QueryPorts
 from mem.settings import Settings
@@ -28,6 +41,8 @@ from mem.store.ledger import PostgresLedger
 from mem.store.memories import PostgresMemories
 from mem.store.migrate import migrate
 from mem.store.pool import Pool, on_connection, open_pool
+from mem.store.proposals import PostgresProposals
+from mem.store.rebuilding import PostgresRebuilding
 from mem.store.skills import PostgresSkills
 from mem.store.vector_index import active_index, check_active, ensure_vector_index
 from mem.writing import model_gate, model_projector
@@ -59,6 +74,8 @@ class Ports:
     skills: Skills
     embedder: Embedder
     projector: Projector
+    proposals: Proposals
+    rebuilding: Rebuilding
     stand_in: Projector
     judge: Judge | None
     look_up: LookUp
@@ -73,6 +90,7 @@ class Store:
     journal: Journal
     memories: Memories
     skills: Skills
+    proposals: Proposals
 
 
 @asynccontextmanager
@@ -86,7 +104,13 @@ async def open_store(found: Addresses) -> AsyncIterator[Store]:
     clock = SystemClock()
     pool = await open_pool(found.need_database(), size=2, statement_timeout_ms=WRITE_STATEMENT_MS)
     async with pool:
-        yield Store(pool, PostgresJournal(pool, clock), PostgresMemories(pool, clock), PostgresSkills(pool, clock))
+        yield Store(
+            pool,
+            PostgresJournal(pool, clock),
+            PostgresMemories(pool, clock),
+            PostgresSkills(pool, clock),
+            PostgresProposals(pool, clock),
+        )
 
 
 @asynccontextmanager
@@ -127,6 +151,8 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
             projector=extractive if controlled is None else controlled.projector,
             stand_in=extractive,
             judge=None if controlled is None else controlled.judge,
+            proposals=PostgresProposals(writes, clock),
+            rebuilding=PostgresRebuilding(writes),
             look_up=LookUp(asking),
             query=QueryMemories(QueryPorts(asking.memories, asking.ledger, asking.embedder, asking.reranker)),
         )

@@ -27,6 +27,15 @@ EMBED_TIMEOUT = timedelta(minutes=5)
 DERIVE_TIMEOUT = timedelta(minutes=5)
 """One batch of a rebuild: it ends itself after seconds, unless one memory alone has evidence of many megabytes."""
 
+REPLAY_TIMEOUT = timedelta(minutes=5)
+"""One stretch of a replay: it ends itself after seconds, unless one page alone is of many megabytes."""
+
+INDEX_TIMEOUT = timedelta(hours=6)
+"""One index over all vectors: minutes for a million of them, on a machine that does nothing else."""
+
+COMPARE_TIMEOUT = timedelta(hours=1)
+"""The last records and a digest of every row, in one transaction."""
+
 STEP_PATIENCE = timedelta(days=7)
 """How long a step is retried: an outage must not lose a candidate, and someone should have looked by then."""
 

@@ -32,12 +32,20 @@ NAMES = {
     "accept_accepted", "accept_rejected", "accept_duplicate", "accept_durable", "accept_plain", "accept_refused",
     "look_up_answered", "look_up_unsettled", "look_up_conflict",
     "query_answered", "query_unsettled", "query_conflict", "rebuild_done", "rebuild_checked", "rebuild_continued",
+    "rebuild_replayed", "rebuild_compared", "rebuild_replay_continued", "rebuild_proposed", "rebuild_applied",
+    "rebuild_proposing_continued",
 }  # fmt: skip
 
 REBUILDS = {
     "rebuild_done": {},
     "rebuild_checked": {"check": True, "algo": ALGO},
     "rebuild_continued": {"page": 1, "batches": 2},
+    "rebuild_replayed": {"task": "replay", "page": 50},
+    "rebuild_compared": {"task": "replay", "page": 50, "check": True},
+    "rebuild_replay_continued": {"task": "replay", "page": 5, "batches": 2},
+    "rebuild_proposed": {"task": "regenerate"},
+    "rebuild_applied": {"task": "regenerate", "apply": True},
+    "rebuild_proposing_continued": {"task": "regenerate", "page": 1, "batches": 2},
 }
 
 
@@ -71,8 +79,9 @@ def test_nothing_of_the_machine_is_in_it(path):
 
 
 @pytest.mark.skipif("MEM_RECORD_HISTORIES" not in os.environ, reason="records only when asked to")
-async def test_record(rig, temporal_server):
+async def test_record(rig, temporal_server, monkeypatch):
     """Each kind of run is made once more and written down."""
+    monkeypatch.setattr("activities.replay_journal.STRETCH_SECONDS", -1.0)
     rig.project = "replay"
     put_vectors, settle = Gate(rig.ports.memories.put_vectors), Switch(rig.ports.ledger.settle, times=2)
     put_vectors.opened.set()

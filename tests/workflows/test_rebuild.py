@@ -13,6 +13,7 @@ from activities.derive_signatures import DeriveSignatures
 from mem.domain.errors import ConfigurationError, Unavailable
 from mem.domain.ids import rebuild_workflow_id
 from mem.domain.rebuild import DeriveStep, RebuildReport
+from mem.domain.replaying import Progress
 from mem.parsing.key import ALGOS
 from tests.algorithms import second_algorithm
 from tests.temporal_server import Rig, events, eventually, runs_of, scheduled
@@ -40,7 +41,7 @@ async def start(rig: Rig, **fields) -> WorkflowHandle:
 
 
 async def test_the_new_version_is_derived_and_then_stands(rebuilding, monkeypatch):
-    """Old rows answer before the rebuild and new ones after it; a second run changes nothing; nothing is journaled."""
+    """Old rows answer before the rebuild and new ones after it, with a record each; a second run adds nothing."""
     rig = rebuilding
     monkeypatch.setitem(ALGOS, 2, second_algorithm)
     async with rig.working(), asyncio.timeout(60):
@@ -55,7 +56,7 @@ async def test_the_new_version_is_derived_and_then_stands(rebuilding, monkeypatc
         same = RebuildReport(algo=2, memories=3, unchanged=3 * SIGNATURES)
         assert await rig.memory.rebuild() == same
         assert await rig.memory.rebuild(check=True) == same.model_copy(update={"check": True})
-        assert len(await rig.journal()) == records
+        assert len(await rig.journal()) == records + 3
         assert (await rig.memory.look_up(lookup(rig, "after"))).answer.signatures[0].seen_count == 3 + 2
 
 
@@ -149,7 +150,8 @@ async def test_the_run_tells_what_it_does(rebuilding):
     async with rig.working(), asyncio.timeout(30):
         report = await rig.memory.rebuild()
         handle = rig.temporal.get_workflow_handle(rebuild_workflow_id(1, check=False))
-        assert await handle.query("progress", result_type=RebuildReport) == report
+        progress = await handle.query("progress", result_type=Progress)
+        assert progress == Progress(phase="done", done=report.memories)
         described = await handle.describe()
         assert await described.static_summary() == "Rebuild the signatures of all memories, version 1"
         steps = [

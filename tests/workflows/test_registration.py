@@ -6,7 +6,7 @@ import ast
 import importlib
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import pytest
 from temporalio import workflow
@@ -122,8 +122,9 @@ def test_the_client_uses_the_names_and_messages_of_the_workflows(registered, cal
         assert update.validator is not None
 
 
-async def test_the_client_starts_a_rebuild_as_it_is_declared(registered, monkeypatch):
-    """Message and result of a rebuild are those that the workflow declares."""
+@pytest.mark.parametrize("method", ["rebuild", "replay", "regenerate"])
+async def test_the_client_starts_a_rebuild_as_it_is_declared(registered, monkeypatch, method):
+    """Message and result of each task of a rebuild are those that the workflow declares."""
     started: dict[str, Any] = {}
 
     async def run_to_end(_: object, workflow: str, message: object, **options: object) -> None:
@@ -134,11 +135,12 @@ async def test_the_client_starts_a_rebuild_as_it_is_declared(registered, monkeyp
 
     monkeypatch.setattr(mem.client, "run_to_end", run_to_end)
     monkeypatch.setattr(MemoryClient, "check", check)
-    await MemoryClient(None, task_queue="q").rebuild(check=True)
+    flag = "apply" if method == "regenerate" else "check"
+    await getattr(MemoryClient(None, task_queue="q"), method)(**{flag: True})
     (declared,) = (definition(cls) for cls in registered.workflows if definition(cls).name == started["workflow"])
     assert declared.arg_types == [type(started["message"])]
-    assert declared.ret_type is started["result_type"]
-    assert (started["message"].check, started["task_queue"]) == (True, "q")
+    assert started["result_type"] in get_args(declared.ret_type)
+    assert (getattr(started["message"], flag), started["task_queue"]) == (True, "q")
 
 
 def test_queries_have_their_names(registered):

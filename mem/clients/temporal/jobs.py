@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
-from temporalio.client import Client, WorkflowFailureError
+from temporalio.client import (
+    Client,
+    WorkflowFailureError,
+    WorkflowHandle,
+    WorkflowQueryFailedError,
+    WorkflowQueryRejectedError,
+)
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from mem.clients.temporal.calls import failure_of, rpc_failure_of, target_of
+from mem.domain.replaying import Progress
+
+WATCH_SECONDS = 0.5
+"""How often a run is asked where it stands."""
+
+Watch = Callable[[Progress], None]
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
@@ -25,8 +40,12 @@ async def run_to_end(
     result_type: type[ResultT],
     summary: str,
     lifetime: timedelta,
+    watch: Watch | None = None,
 ) -> ResultT:
     """The result of the run that is open under `workflow_id`, or of a new one.
+
+    Args:
+        watch: is told now and then where the run stands.
 
     Raises:
         Unavailable: Temporal does not answer; the run goes on, and the same call waits for it again.
@@ -43,9 +62,31 @@ async def run_to_end(
             static_summary=summary,
             result_type=result_type,
         )
-        result: ResultT = await handle.result()
+        async with _watched(handle, watch):
+            result: ResultT = await handle.result()
         return result  # noqa: TRY300 - the except clauses raise
     except WorkflowFailureError as error:
         raise failure_of(error.cause) from error
     except RPCError as error:
         raise rpc_failure_of(error, target_of(client)) from error
+
+
+@asynccontextmanager
+async def _watched(handle: WorkflowHandle[Any, Any], watch: Watch | None) -> AsyncIterator[None]:
+    watching = None if watch is None else asyncio.create_task(_watch(handle, watch))
+    try:
+        yield
+    finally:
+        if watching is not None:
+            watching.cancel()
+
+
+async def _watch(handle: WorkflowHandle[Any, Any], watch: Watch) -> None:
+    while True:
+        # Whoever watches may miss a look: the result comes by another way.
+        with suppress(RPCError, WorkflowQueryFailedError, WorkflowQueryRejectedError):
+            found: Progress = await handle.query(
+                "progress", result_type=Progress, rpc_timeout=timedelta(seconds=WATCH_SECONDS * 4)
+            )
+            watch(found)
+        await asyncio.sleep(WATCH_SECONDS)

@@ -1,0 +1,61 @@
+"""The steps of a rebuild from the journal: each goes on where an attempt that was lost stopped."""
+
+from __future__ import annotations
+
+import time
+
+from temporalio import activity
+
+from activities.errors import reporting
+from mem.domain.replaying import Position, ReplayReport, ReplayStep, Shadow
+from mem.ports import Rebuilding
+
+STRETCH_SECONDS = 3.0
+"""A step ends after so long, so that whoever watches sees how far it is; what it did stays in any case."""
+
+
+class ReplayJournal:
+    """Makes the projections anew beside the live ones, and compares or exchanges the two."""
+
+    def __init__(self, rebuilding: Rebuilding) -> None:
+        self._rebuilding = rebuilding
+
+    @activity.defn(name="begin_replay")
+    @reporting
+    async def begin_replay(self, shadow: Shadow) -> Position:
+        """Make empty tables for this run, or find those that it has."""
+        return await self._rebuilding.begin(shadow)
+
+    @activity.defn(name="replay_records")
+    @reporting
+    async def replay_records(self, step: ReplayStep) -> Position:
+        """Replay page after page for a few seconds, or up to the last record."""
+        ends = time.monotonic() + STRETCH_SECONDS
+        position = await self._rebuilding.replay(step, step.page)
+        while position.seq < position.length and time.monotonic() < ends:
+            position = await self._rebuilding.replay(step, step.page)
+        return position
+
+    @activity.defn(name="index_replayed")
+    @reporting
+    async def index_replayed(self, shadow: Shadow) -> int:
+        """Build one more index; how many are missing still."""
+        return await self._rebuilding.index(shadow)
+
+    @activity.defn(name="swap_replayed")
+    @reporting
+    async def swap_replayed(self, shadow: Shadow) -> ReplayReport:
+        """Put the tables in the place of the live ones."""
+        return await self._rebuilding.swap(shadow)
+
+    @activity.defn(name="compare_replayed")
+    @reporting
+    async def compare_replayed(self, shadow: Shadow) -> ReplayReport:
+        """Compare the tables with the live ones."""
+        return await self._rebuilding.compare(shadow)
+
+    @activity.defn(name="discard_replayed")
+    @reporting
+    async def discard_replayed(self, shadow: Shadow) -> None:
+        """Remove the tables of this run, if they are there still."""
+        await self._rebuilding.discard(shadow)
