@@ -15,6 +15,7 @@ from mem.settings import Settings
 
 if TYPE_CHECKING:
     from mem.domain.journal import Record
+    from mem.ports import Journal
 
 _LESSONS: tuple[Level, ...] = ("L1", "L2")
 
@@ -45,7 +46,6 @@ def show_symptoms(
 
 async def _shown(prefix: str) -> Shown:
     from mem.wiring import open_store  # noqa: PLC0415 - with what follows, half a second to import
-    from mem.writing.entries import projection_key  # noqa: PLC0415 - likewise
 
     async with open_store(find_addresses(Settings())) as store:
         sha = await store.memories.resolve(prefix)
@@ -53,10 +53,20 @@ async def _shown(prefix: str) -> Shown:
         projection = await store.memories.projection(sha)
         if projection is None:
             return Shown(node, None, None, [])
-        record = await store.journal.find(projection_key(sha, projection.prompt_sha, projection.model_id))
+        record = await _record(store.journal, sha, projection)
         evidence = {each.stored_sha: each for each in await store.memories.evidence(sha)}
         origins = [_origin(line, evidence.get(line.evidence_sha or "")) for line in _lines(record)]
         return Shown(node, projection, record.time if record is not None else None, origins)
+
+
+async def _record(journal: Journal, sha: str, projection: Projection) -> Record | None:
+    """What the journal has on the projection that stands: the last one that was made anew, or else the first one."""
+    from mem.writing.entries import projection_key, regenerated_prefix  # noqa: PLC0415 - half a second to import
+
+    last = None
+    while found := await journal.find(f"{regenerated_prefix(sha)}{1 if last is None else last.data['revision'] + 1}"):
+        last = found
+    return last or await journal.find(projection_key(sha, projection.prompt_sha, projection.model_id))
 
 
 def _lines(record: Record | None) -> Sequence[SymptomLine]:

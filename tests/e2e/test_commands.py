@@ -101,12 +101,38 @@ async def test_signatures_are_rebuilt_from_the_evidence(loop: Loop) -> None:
     for _ in range(2):
         checked = await loop.mem("rebuild", "--check", "--format", "json")
         assert (checked.code, checked.document["new"]) == (1, lost), checked.err
+    assert (await loop.mem("log", "verify")).out == head
     rebuilt = await loop.mem("rebuild", "--format", "json")
     assert (rebuilt.code, rebuilt.document["new"]) == (0, lost), rebuilt.err
     again = await loop.mem("rebuild")
     assert f"0 derived, 0 corrected, {lost} unchanged" in again.out
     assert (await loop.mem("rebuild", "--check")).code == 0
-    assert (await loop.mem("log", "verify")).out == head
+    assert (await loop.mem("rebuild", "--from-log", "--check")).code == 0
+
+
+async def test_everything_is_rebuilt_from_an_export(loop: Loop, tmp_path: Path) -> None:
+    """An export of this very journal adds nothing, and its tables take the place of damaged ones."""
+    await loop.mem("accept", "-", stdin=json.dumps(LESSONS[0]).encode())
+    path = tmp_path / "journal.jsonl"
+    path.write_text((await loop.mem("log", "export")).out, encoding="utf-8")
+    with psycopg.connect(loop.stack.database_url) as connection:
+        connection.execute("UPDATE mem.memory_node SET projected = 'damaged' WHERE level = 'L1'")
+    checked = await loop.mem("rebuild", "--from-log", "--check", "--format", "json")
+    damaged = {table["table"] for table in checked.document["tables"] if table["differing"]}
+    assert (checked.code, damaged) == (1, {"memory_node"})
+    rebuilt = await loop.mem("rebuild", "--from-log", str(path))
+    assert rebuilt.code == 0, rebuilt.err
+    assert "every projection rebuilt from" in rebuilt.out
+    assert (await loop.mem("rebuild", "--from-log", "--check")).code == 0
+
+
+async def test_projections_are_proposed_anew(loop: Loop) -> None:
+    """The embedded projector says again what it said, so nothing is shown and there is nothing to apply."""
+    await loop.mem("accept", "-", stdin=json.dumps(LESSONS[0]).encode())
+    for options in ([], ["--apply"]):
+        result = await loop.mem("rebuild", "--regenerate", *options, "--format", "json")
+        assert (result.code, result.document["proposals"], result.document["applied"]) == (0, [], 0), result.err
+        assert result.document["memories"] == result.document["same"] > 0
 
 
 async def test_the_journal_exports_and_verifies(loop: Loop, tmp_path: Path) -> None:
