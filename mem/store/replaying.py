@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, LiteralString, NamedTuple, assert_never
 
@@ -40,14 +41,21 @@ async def replay_page(connection: Connection, at: Chained, limit: int, model_id:
     if not rows:
         return at
     found = await _embeddings(connection, rows)
+    # Megabytes may be parsed here, and lookups go on meanwhile.
+    done = await asyncio.to_thread(_checked, at, rows, found)
+    await carry_out(connection, done, model_id)
+    return Chained(rows[-1].seq, rows[-1].sha)
+
+
+def _checked(at: Chained, rows: Sequence[journal.StoredRecord], found: Mapping[str, bytes]) -> list[Operation]:
+    """What the records behind `at` did, each held to the chain and to the digest of its embedding first."""
     check = ChainCheck(length=at.seq, sha=at.sha)
     done: list[Operation] = []
     for row in rows:
         embedding = found.get(row.key, b"") if row.kind == "embedding" else None
         check.take(Link(row.seq, row.sha, row.previous, row.body.encode(), row.key, row.kind, embedding))
         done += replay.operations(row.record)
-    await carry_out(connection, done, model_id)
-    return Chained(rows[-1].seq, rows[-1].sha)
+    return done
 
 
 async def carry_out(connection: Connection, operations: Sequence[Operation], model_id: str | None) -> None:
