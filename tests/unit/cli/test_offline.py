@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from mem.cli.main import app_for
-from mem.domain.accepting import MadeProjection, SymptomLine
+from mem.domain.accepting import MadeProjection, Projection, SymptomLine
 from mem.domain.journal import Entry
 from mem.domain.nodes import Node
 from mem.ports import AppendPlan
 from mem.store.chain import Link
 from mem.store.export import export_lines
 from mem.testing import FakeEmbedder, FakeJournal, FakeMemories, FakeSkills, FakeState
+from mem.writing import entries
 
 app = app_for(())
 
@@ -323,6 +325,19 @@ def test_the_symptoms_of_a_memory_are_shown_by_prefix(shas, name, text, lines, m
         "recorded_at": "2026-07-02T12:00:00Z" if model else None,
         "origins": [],
     }
+
+
+def test_a_projection_that_was_made_anew_tells_its_own_record(shas, state):
+    """Date and origins are those of the last regeneration, also where model and prompt are the first one's."""
+    for revision, text in enumerate(("second", "third"), 1):
+        state.clock.advance(timedelta(days=1))
+        line = SymptomLine(text=text, origin="model")
+        made = MadeProjection.of([line], model_id="m", prompt_sha="s" * 64)
+        state.append(entries.regenerated(shas["with"], revision, made))
+    state.projections[shas["with"]] = Projection(**made.model_dump())
+    document = json.loads(run(app, ["symptoms", "show", shas["with"], "--format", "json"]).stdout)
+    assert (document["recorded_at"], document["lines"]) == ("2026-07-04T12:00:00Z", ["third"])
+    assert [each["text"] for each in document["origins"]] == ["third"]
 
 
 def test_each_symptom_line_tells_its_origin(shas):
