@@ -22,12 +22,13 @@ class EmbedText:
     @activity.defn(name="embed_text")
     @reporting
     async def embed_text(self, step: MemoryStep) -> int:
-        """Store a text vector for the node and the L0 nodes that the candidate stands on; returns how many."""
+        """Store a text vector for the memory and the L0 nodes that it stands on; returns how many.
+
+        The text of a memory that a duplicate found standing is embedded by its own acceptance.
+        """
         candidate = await load_candidate(self._journal, step)
-        below = await evidence_of(self._memories, candidate, step.sha)
-        shas = [step.sha, *(each.stored_sha for each in below)]
-        nodes = await self._memories.nodes(shas)
-        # One at a time: what is stored stays, however often the step has to begin again.
-        for sha in shas:
-            await self._memories.put_vectors("text", {sha: nodes[sha].text}, self._embedder)
-        return len(shas)
+        texts = {each.sha: each.text for each in await evidence_of(self._memories, candidate, step.sha)}
+        if step.sha == candidate.node.sha:
+            texts[step.sha] = candidate.node.text
+        await self._memories.put_vectors("text", texts, self._embedder)
+        return len(texts)

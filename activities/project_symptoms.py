@@ -37,7 +37,7 @@ class ProjectSymptoms:
             return recorded
         candidate = await load_candidate(self._journal, step)
         below = await evidence_of(self._memories, candidate, step.sha)
-        evidence = [EvidenceText(each.stored_sha, each.text) for each in below]
+        evidence = [EvidenceText(each.sha, each.text) for each in below]
         try:
             made = await self._projector.project(candidate.node.text, evidence)
         except ControllerRefused:

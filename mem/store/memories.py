@@ -11,8 +11,8 @@ from mem.ports import Alike, Appended, AppendPlan, Clock, Embedder, Lineage, Rea
 from mem.store import alike, appending, embeddings, nodes, projections, superseding, vectors
 from mem.store.pool import Pool, in_transaction, on_connection
 
-_BATCH = 128
-"""Texts embedded and stored in one transaction, which holds a lock for each."""
+_BATCH = 16
+"""Texts embedded and stored in one transaction: so much work a crash may cost, and no more commits than that need."""
 
 
 class PostgresMemories:
