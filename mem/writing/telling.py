@@ -24,6 +24,7 @@ class TellingRules(BaseModel):
 
     version: int = Field(ge=1)
     failing: tuple[str, ...]
+    broke: tuple[str, ...]
     remedy: tuple[str, ...]
     because: tuple[str, ...]
     past: str
@@ -44,7 +45,7 @@ class Teller:
 
     def __init__(self, rules: TellingRules) -> None:
         self._rules = rules
-        self._failing, self._because = Phrases(rules.failing), Phrases(rules.because)
+        self._failing, self._broke, self._because = map(Phrases, (rules.failing, rules.broke, rules.because))
         self._anywhere = {
             "remedy": Phrases(rules.remedy),
             "habitual": Phrases(rules.habitual),
@@ -76,6 +77,7 @@ class Teller:
             "event_share": sum(events) / len(parts) if parts else 0.0,
             "event_count": float(sum(events)),
             "strong_past": float(sum(word in self._past for part in parts for word in part.plain)),
+            "broke": self._count(self._broke, parts, events, event=True),
             "failing": self._count(self._failing, parts, events, event=True),
             "failing_idle": self._count(self._failing, parts, events, event=False),
             "because": self._count(self._because, parts, events, event=True),
