@@ -41,7 +41,7 @@ class Limits(NamedTuple):
     """A further entry is taken where it is at least so sure as the first, by this share."""
     entry_floor: float = 6.0
     recognised: RecognitionLimits = RecognitionLimits()
-    told_floor: float = 0.0
+    told_floor: float = 0.3
     """From where on the memory alone tells of a failure."""
     blocks_floor: float = -2.0
     """From where on any failing lines of the evidence count, below only such as the lexicon knows."""
