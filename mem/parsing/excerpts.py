@@ -54,6 +54,11 @@ class Reading:
         """Whether people wrote most of it."""
         return _is_talk(self._page)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether a tool's rule, not words alone, tells one of the failures."""
+        return any(one.candidate.rule is not None for one, _ in ranked(self._page, SIGNATURES))
+
     def failures(self, *, limit: int) -> list[Quoted]:
         """At most `limit` lines of the best blocks, best first."""
         blocks = (one for one, _ in ranked(self._page, SIGNATURES))

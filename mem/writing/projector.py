@@ -41,11 +41,10 @@ class Limits(NamedTuple):
     """A further entry is taken where it is at least so sure as the first, by this share."""
     entry_floor: float = 6.0
     recognised: RecognitionLimits = RecognitionLimits()
-    told_floor: float = 0.3
+    told_floor: float = 0.0
     """From where on the memory alone tells of a failure."""
-    blocks_floor: float = -2.0
-    """From where on any failing lines of the evidence count, below only such as the lexicon knows."""
-    evidence_floor: float = -2.25
+    evidence_floor: float = -3.0
+    """From where on failing lines of the evidence count that a rule or the lexicon knows."""
 
 
 LIMITS = Limits()
@@ -77,7 +76,7 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
     told = lexicon().told(text, aside="\n".join(each.text[: limits.aside] for each in evidence))
     readings = [(each.sha, Reading(each.text)) for each in evidence]
     seen = recognise(readings, told, limits.recognised)
-    if sure < limits.blocks_floor and not seen.alone:
+    if not failed and not seen.alone and not any(reading.is_known for _, reading in readings):
         return []
     blocks = _blocks(readings, limits, known=failed)
     quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
