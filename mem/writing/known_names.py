@@ -1,4 +1,4 @@
-"""Names that belong to failures in general, whoever meets them: what the system, the parser and a list of ours name."""
+"""Names that belong to failures in general, whoever meets them: those of the system, the rules and the lexicon."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import tomllib
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
+
+from mem.writing.lexicon import lexicon
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{2,}")
 _SIGNALLED = 128
@@ -23,7 +25,8 @@ def is_known(name: str) -> bool:
 
 @cache
 def _names() -> frozenset[str]:
-    names = {word for text in _rule_files() for word in _NAME.findall(text)} | _listed()
+    shown = [line for entry in lexicon().entries for line in entry.shows]
+    names = {word for text in (*_rule_files(), *shown) for word in _NAME.findall(text)} | _listed()
     names |= {str(status.value) for status in HTTPStatus} | set(errno.errorcode.values())
     names |= {name for name, value in vars(builtins).items() if isinstance(value, type)}
     for number in signal.Signals:
