@@ -9,6 +9,7 @@ import pytest
 
 from mem.clients.openai import Endpoint, OpenAiController
 from mem.domain.canonical import sha256_hex
+from mem.parsing.sanitize import strip_unsafe
 from mem.ports import EvidenceText
 from mem.writing.known_names import is_known
 from mem.writing.model_projector import ModelProjector
@@ -35,7 +36,7 @@ async def answered(projector: ModelProjector, one: Incident | Decision) -> tuple
     evidence = [EvidenceText(sha256_hex(each.text), each.text) for each in one.evidence]
     made = await projector.project(one.memory, evidence)
     written = json.loads(ANSWERS[sha256_hex(one.memory)]["answer"])["symptoms"]
-    return [line.text for line in made.lines], [" ".join(line.split()) for line in written]
+    return [line.text for line in made.lines], [" ".join(strip_unsafe(line).text.split()) for line in written]
 
 
 def with_answer(found):
