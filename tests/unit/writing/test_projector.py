@@ -162,11 +162,12 @@ async def test_talk_that_quotes_a_failure_is_not_quoted():
 
 async def test_evidence_decides_where_the_memory_hardly_says_that_something_failed():
     """What a tool's rule or the lexicon knows is quoted then; what only has the words of failure is not."""
-    terse = "Migration 0042 alters a table that only 0043 creates, so it belongs behind it."
+    terse = "Invoices are altered in one file and created in the next one, which comes behind it."
     log = 'psql:migrations/0042.sql:2: ERROR:  relation "invoices" does not exist\n'
     assert "ERROR: relation" in (await project_from(terse, log)).text
-    calm = "[ RUN      ] Guard.RejectsFatalError\nsomething about failures and errors\n"
-    assert (await project_from(terse, calm)).lines == []
+    assert (
+        await project_from(terse, "[ RUN      ] Guard.RejectsFatalError\nsomething about failures and errors\n")
+    ).lines == []
 
 
 async def test_a_rule_is_not_made_a_failure_by_its_evidence():
