@@ -67,6 +67,19 @@ def test_only_a_verb_in_the_past_makes_an_event(form, past):
     assert teller().features(form)["event_count"] == past
 
 
+def test_what_broke_in_an_event_counts():
+    """That something died or fell over is said of no rule."""
+    assert teller().features("The worker died and the queue was turned away.")["broke"] == 2.0
+    assert teller().features("Workers that crash are replaced.")["broke"] == 0.0
+
+
+def test_a_choice_counts_against_a_failure():
+    """Who tells what was chosen tells of no failure, though one was an argument."""
+    told = "We chose the queue since the other one died in the trial."
+    assert teller().features(told)["choice"] >= 1.0
+    assert teller().score(told, 15.0) < teller().score("The queue died in the night.", 15.0)
+
+
 def test_a_wrong_file_is_told():
     """Whoever edits the cues reads where."""
     with pytest.raises(RuleError, match=r"telling\.toml is no TOML"):
