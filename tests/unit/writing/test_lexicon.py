@@ -16,8 +16,8 @@ from mem.writing.recognise import recogniser
 from mem.writing.words import stem, words_of
 
 SUBJECTS = {
-    "auth_app", "brokers_caches", "ci_git", "cloud_iac", "database", "embedded", "gpu_ml", "http", "kubernetes", "languages",
-    "packages", "shared", "storage", "system", "tls_dns",
+    "auth_app", "brokers_caches", "ci_git", "cloud_iac", "database", "embedded", "gpu_ml", "http", "kubernetes",
+    "languages", "packages", "shared", "storage", "system", "tls_dns",
 }  # fmt: skip
 ENTRY = """
 version = 1
