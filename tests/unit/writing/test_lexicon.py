@@ -16,8 +16,8 @@ from mem.writing.recognise import recogniser
 from mem.writing.words import stem, words_of
 
 SUBJECTS = {
-    "auth_app", "brokers_caches", "ci_git", "cloud_iac", "database", "frontend", "gpu_ml", "http", "kubernetes",
-    "languages", "messaging", "packages", "shared", "system", "tls_dns",
+    "auth_app", "brokers_caches", "ci_git", "cloud_iac", "data", "database", "embedded", "frontend", "gpu_ml", "http",
+    "kubernetes", "languages", "messaging", "mobile", "packages", "shared", "storage", "system", "tls_dns", "workflows",
 }  # fmt: skip
 ENTRY = """
 version = 1
