@@ -16,8 +16,8 @@ from mem.writing.recognise import recogniser
 from mem.writing.words import stem, words_of
 
 SUBJECTS = {
-    "auth_app", "brokers_caches", "ci_git", "cloud_iac", "database", "gpu_ml", "http", "kubernetes", "languages",
-    "packages", "shared", "system", "tls_dns",
+    "auth_app", "brokers_caches", "ci_git", "cloud_iac", "data", "database", "gpu_ml", "http", "kubernetes", "languages",
+    "mobile", "packages", "shared", "system", "tls_dns", "workflows",
 }  # fmt: skip
 ENTRY = """
 version = 1
