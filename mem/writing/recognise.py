@@ -18,7 +18,7 @@ from mem.writing.lexicon import Entry, Told, lexicon
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*|(?<!\d)[45]\d\d(?!\d)")
 _WHOLE = 20.0
 """About what a typical line of an entry is worth that stands there in full."""
-_COMMON = 50
+_COMMON = 100
 """A token in so many lines leads to none of them; it still counts once another has led there."""
 
 
