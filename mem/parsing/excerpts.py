@@ -68,14 +68,14 @@ class Reading:
         blocks = (one for one, _ in ranked(self._page, SIGNATURES))
         return _distinct(_quoted(self._page, self._line_map, blocks), limit)
 
-    def telling(self, *, limit: int) -> list[Quoted]:
-        """The same for a search: what frames the failure stands last, and few words are joined by what stands around them."""
+    def telling(self, *, limit: int, around: bool = False) -> list[Quoted]:
+        """The same, what frames the failure last; with `around`, few words are joined by what stands next to them."""
         page = self._page
         blocks = [one for one, _ in ranked(page, SIGNATURES)]
         placed = [(rank, *line) for rank, one in enumerate(blocks) for line in _lines(page, one)]
         framing = page.bit("vague", "wrapper", "summary")
         placed.sort(key=lambda one: bool(page.bits[one[1]] & framing))
-        if placed and sum(len(line.split()) for _, _, line in placed) < _THIN:
+        if around and placed and sum(len(line.split()) for _, _, line in placed) < _THIN:
             placed += [(len(blocks), number, line) for number, line in _around(page, [each[1] for each in placed])]
         return _distinct((Quoted(line, self._line_map[number], rank) for rank, number, line in placed), limit)
 
