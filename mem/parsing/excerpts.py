@@ -10,6 +10,7 @@ from mem.parsing.clean import cap
 from mem.parsing.distill import condensed
 from mem.parsing.evidence import is_prose, told
 from mem.parsing.extract import SIGNATURES, ranked, scored
+from mem.parsing.gist import is_error_record
 from mem.parsing.mask import mask
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Scored
@@ -22,6 +23,9 @@ _WEAK_FLOOR = 0.5
 _WEAK_FAILED = -2.0
 _WEAK_BLOCKS = 2
 _ENDING = 4
+_THIN = 12
+"""Fewer words find nothing by themselves: a status, the name of a test."""
+_NEAR = 2
 
 
 class Quoted(NamedTuple):
@@ -64,6 +68,17 @@ class Reading:
         blocks = (one for one, _ in ranked(self._page, SIGNATURES))
         return _distinct(_quoted(self._page, self._line_map, blocks), limit)
 
+    def telling(self, *, limit: int, around: bool = False) -> list[Quoted]:
+        """The same, what frames the failure last; with `around`, few words are joined by what stands next to them."""
+        page = self._page
+        blocks = [one for one, _ in ranked(page, SIGNATURES)]
+        placed = [(rank, *line) for rank, one in enumerate(blocks) for line in _lines(page, one)]
+        framing = page.bit("vague", "wrapper", "summary")
+        placed.sort(key=lambda one: bool(page.bits[one[1]] & framing))
+        if around and placed and sum(len(line.split()) for _, _, line in placed) < _THIN:
+            placed += [(len(blocks), number, line) for number, line in _around(page, [each[1] for each in placed])]
+        return _distinct((Quoted(line, self._line_map[number], rank) for rank, number, line in placed), limit)
+
     def weakly(self, *, limit: int, known: bool) -> list[Quoted]:
         """What may tell the failure in the output of something that failed, where no line tells it for certain.
 
@@ -77,7 +92,7 @@ class Reading:
             return []
         floor = _WEAK_FAILED if failed else _WEAK_FLOOR
         likely = [one for one in scored(page) if one.score >= floor][:_WEAK_BLOCKS]
-        found = _distinct(_quoted(page, self._line_map, likely), limit)
+        found = _distinct(_quoted(page, self._line_map, likely), limit) or _levelled(page, self._line_map, limit)
         return found or (_ending(page, self._line_map, limit) if failed else [])
 
     def output_lines(self, *, most: int) -> list[tuple[int, str]]:
@@ -127,6 +142,27 @@ def _lines(page: Page, one: Scored) -> Iterator[tuple[int, str]]:
         if rule is not None and rule.frame is not None and line[:1].isspace():
             continue
         yield number, " ".join(line.split())[:_WIDTH]
+
+
+def _around(page: Page, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """The lines next to these that say something, the nearest first."""
+    junk = page.bit("frame", "ruler", "traceback", "quotes", "passed", "low_level", "summary", "wrapper")
+    taken = set(numbers)
+    near = [(abs(step), at, at + step) for at in numbers for step in range(-_NEAR, _NEAR + 1)]
+    for _, _, number in sorted(near):
+        if number in taken or not 0 <= number < len(page.lines) or number in page.cleaned.marks:
+            continue
+        taken.add(number)
+        if page.lines[number].strip() and not page.bits[number] & junk:
+            yield number, " ".join(redact(cap(page.lines[number])).text.split())[:_WIDTH]
+
+
+def _levelled(page: Page, line_map: Sequence[int], limit: int) -> list[Quoted]:
+    """The lines that their logger calls errors."""
+    lines = ((number, line) for number, line in enumerate(page.lines) if is_error_record(line))
+    return _distinct(
+        (Quoted(" ".join(redact(cap(line)).text.split())[:_WIDTH], line_map[number], 0) for number, line in lines), limit
+    )
 
 
 def _ending(page: Page, line_map: Sequence[int], limit: int) -> list[Quoted]:

@@ -27,6 +27,11 @@ def gist(line: str) -> str:
     return text
 
 
+def is_error_record(line: str) -> bool:
+    """Whether a record, in JSON or in pairs, says of itself that it is an error."""
+    return _rules().erring.search(line) is not None
+
+
 def _joined(said: Iterable[str]) -> str:
     """What a record says, each once, without the marks of a page that it may quote."""
     plain = (" ".join(_rules().markup.sub(" ", one).split()) for one in said)

@@ -187,6 +187,7 @@ class Gists(_Strict):
     prefix: tuple[Pattern, ...]
     saying: tuple[str, ...]
     pairs: Pattern
+    erring: Pattern
     field: Pattern
     markup: Pattern
 

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from mem.domain.lookup import LookUpInput, Scope
 from mem.domain.signatures import Signature
-from mem.parsing import extract, failure_lines, identifying
+from mem.parsing import extract, identifying
+from mem.parsing.excerpts import Quoted, Reading
+from mem.parsing.gist import gist
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 from mem.ports import Reach
@@ -14,6 +16,9 @@ from mem.ports import Reach
 FAILURE_LINES = 8
 FAILURE_CHARACTERS = 600
 """About a hundred words of failure lines, best first: more moves a vector little and costs the embedder its time."""
+
+_RECORDS = 8000
+"""Longer texts are read as they stand alone."""
 
 TASK_CHARACTERS = 2000
 """Beyond what an embedder reads."""
@@ -87,10 +92,20 @@ def read_failure(source: str) -> FailureText:
     """Extract what a text, which may be a raw log, tells about a failure; redacts it first."""
     safe = redact(strip_bidi_and_zero_width(source).text).text
     signatures = identifying(extract(safe))
-    lines = failure_lines(safe, limit=FAILURE_LINES)
+    # Without what loggers set around them, as the lines of a memory's evidence are stored.
+    lines = [gist(quoted.text) for quoted in _told(safe)]
     # A failure may consist of frames alone, which are not quoted: then its masked message tells about it.
     told = lines or [signature.message for signature in signatures if signature.message.strip()]
-    return FailureText(tuple(signatures), "\n".join(told)[:FAILURE_CHARACTERS] if told else None)
+    return FailureText(tuple(signatures), "\n".join(dict.fromkeys(told))[:FAILURE_CHARACTERS] if told else None)
+
+
+def _told(safe: str) -> list[Quoted]:
+    """The telling lines; of records in JSON or pairs that tell no failure as they stand, of what they say."""
+    lines = Reading(safe).telling(limit=FAILURE_LINES, around=True)
+    if lines or len(safe) > _RECORDS:
+        return lines
+    said = "\n".join(map(gist, safe.split("\n")))
+    return Reading(said).telling(limit=FAILURE_LINES, around=True) if said != safe else []
 
 
 def _reach(project: str, scope: Scope | None, *, federated_by_default: bool) -> Reach:

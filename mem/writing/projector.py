@@ -90,7 +90,7 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
 def _blocks(evidence: Sequence[tuple[str, Reading]], limits: Limits, *, known: bool) -> list[SymptomLine]:
     """The best block of each record, then the next of each; where none has one, what may tell it weakly."""
     output = [(sha, reading) for sha, reading in evidence if not reading.is_talk]
-    found = [(sha, reading.failures(limit=limits.evidence_lines)) for sha, reading in output]
+    found = [(sha, reading.telling(limit=limits.evidence_lines)) for sha, reading in output]
     if not any(lines for _, lines in found):
         found = [(sha, reading.weakly(limit=limits.weak_lines, known=known)) for sha, reading in output]
     return [line for _, line in sorted(_placed(found), key=lambda one: one[0])]

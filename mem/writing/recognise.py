@@ -34,11 +34,13 @@ class RecognitionLimits(NamedTuple):
     worth: float = 6.0
     score: float = 0.4
     most_lines: int = 400
-    lines: int = 2
+    lines: int = 1
     beside: float = 0.6
     """A further line is taken where it is at least so telling as the first, by this share."""
     entries: int = 1
     entry_lines: int = 3
+    same: float = 0.3
+    """A line of an entry goes in where so much of what it says stands in the line that was recognised."""
 
 
 class Seen(NamedTuple):
@@ -97,6 +99,12 @@ class Recogniser:
                     best[entry.id] = Recognised(entry, round(share, 4), round(worth, 4), place)
         return sorted(best.values(), key=lambda one: (-round(one.share * one.worth, 4), one.place, one.entry.id))
 
+    def share_in(self, line: str, tokens: frozenset[str]) -> float:
+        """How much of what a line of an entry says stands among `tokens`."""
+        own = sorted(tokens_of(line))
+        whole = sum(self._worth[token] for token in own)
+        return sum(self._worth[token] for token in own if token in tokens) / whole if whole else 0.0
+
     def _met(self, tokens: frozenset[str]) -> Iterator[tuple[int, float]]:
         """The lines of entries that share a telling token with these, each with what all they share is worth."""
         met: dict[int, float] = defaultdict(float)
@@ -149,10 +157,17 @@ def recognise(evidence: Sequence[tuple[str, Reading]], told: Sequence[Told], lim
     widened = [
         SymptomLine(text=line, origin="lexicon", entry=found.entry.id)
         for found in ordered[: limits.entries]
-        for line in found.entry.shows[: limits.entry_lines]
+        for line in _like(found, limits)
     ]
     telling = [found.quoted() for found in ordered[: limits.lines] if found.score >= limits.beside * ordered[0].score]
     return Seen(telling, widened, any(found.alone for found in ordered[: limits.entries]))
+
+
+def _like(found: _Found, limits: RecognitionLimits) -> list[str]:
+    """The lines of an entry that say the same as the recognised one, in their order."""
+    worth_in = recogniser(limits.share, limits.worth).share_in
+    tokens = tokens_of(found.text)
+    return [line for line in found.entry.shows if worth_in(line, tokens) >= limits.same][: limits.entry_lines]
 
 
 @cache

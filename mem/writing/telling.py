@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
 from functools import cache
@@ -15,6 +16,14 @@ from mem.writing.statements import statements_of
 from mem.writing.words import Words, sentences, words_of
 
 RULES = "telling.toml"
+_CODE = re.compile(r"`[^`\n]+`")
+_NUMBER = re.compile(r"\d[\d.,:]*")
+_CLOSING = 9
+"""A last sentence of more words is no remedy in a few words."""
+_OPENING = 5
+_PER = 20
+"""A rate is that of so many words; shorter texts than `_SHORTEST` count as that long."""
+_SHORTEST = 8
 
 
 class TellingRules(BaseModel):
@@ -25,17 +34,16 @@ class TellingRules(BaseModel):
     version: int = Field(ge=1)
     failing: tuple[str, ...]
     broke: tuple[str, ...]
-    remedy: tuple[str, ...]
     because: tuple[str, ...]
     past: str
     passive: str
     qualifying: str
-    habitual: tuple[str, ...]
-    choice: tuple[str, ...]
-    decision: tuple[str, ...]
-    universal: tuple[str, ...]
-    twist: tuple[str, ...]
+    finite: str
     orders: str
+    asks: str
+    anywhere: dict[str, tuple[str, ...]]
+    rate: dict[str, tuple[str, ...]]
+    opening: dict[str, tuple[str, ...]]
     most: dict[str, float]
     weights: dict[str, float]
 
@@ -46,16 +54,13 @@ class Teller:
     def __init__(self, rules: TellingRules) -> None:
         self._rules = rules
         self._failing, self._broke, self._because = map(Phrases, (rules.failing, rules.broke, rules.because))
-        self._anywhere = {
-            "remedy": Phrases(rules.remedy),
-            "habitual": Phrases(rules.habitual),
-            "choice": Phrases(rules.choice),
-            "decision": Phrases(rules.decision),
-            "universal": Phrases(rules.universal),
-            "twist": Phrases(rules.twist),
-        }
-        self._past, self._passive, self._qualifying, self._orders = (
-            frozenset(words.split()) for words in (rules.past, rules.passive, rules.qualifying, rules.orders)
+        self._anywhere, self._rate, self._opening = (
+            {name: Phrases(cues) for name, cues in sorted(group.items())}
+            for group in (rules.anywhere, rules.rate, rules.opening)
+        )
+        self._past, self._passive, self._qualifying, self._finite, self._orders, self._asks = (
+            frozenset(words.split())
+            for words in (rules.past, rules.passive, rules.qualifying, rules.finite, rules.orders, rules.asks)
         )
 
     def score(self, text: str, told: float) -> float:
@@ -64,45 +69,56 @@ class Teller:
         `told` is how surely it tells of the entry of the lexicon that it tells of most.
         """
         weights = self._rules.weights
-        found = self.features(text) | {"lexicon": min(told, self._rules.most["lexicon"])}
-        return round(weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in sorted(found.items())), 6)
+        found = self.features(text, told)
+        return round(weights["bias"] + sum(weights[name] * value for name, value in sorted(found.items())), 6)
 
-    def features(self, text: str) -> dict[str, float]:
+    def features(self, text: str, told: float) -> dict[str, float]:
         """What speaks for and against, each bounded."""
         read = [(part, words) for part in sentences(text) if (words := words_of(part)).plain]
         parts = [words for _, words in read]
         events = [self._tells_past(words) for words in parts]
-        found = {name: float(sum(phrases.count(part) for part in parts)) for name, phrases in self._anywhere.items()}
+        found = self._cues(parts, events) | self._form(parts) | _marks(text)
         found |= {
-            "event_share": sum(events) / len(parts) if parts else 0.0,
+            "lexicon": told,
             "event_count": float(sum(events)),
-            "strong_past": float(sum(word in self._past for part in parts for word in part.plain)),
+            "first_past": float(any(events[:1])),
+            "stated": float(
+                sum(len(statements_of(part)) for (part, _), past in zip(read, events, strict=True) if past)
+            ),
+        }
+        most = self._rules.most
+        return {name: min(value, most.get(name, value)) for name, value in found.items()}
+
+    def _cues(self, parts: list[Words], events: list[bool]) -> dict[str, float]:
+        """How often each group of cues is met."""
+        found = {name: float(sum(map(cues.count, parts))) for name, cues in self._anywhere.items()}
+        length = max(sum(len(part.plain) for part in parts), _SHORTEST)
+        found |= {name: _PER * sum(map(cues.count, parts)) / length for name, cues in self._rate.items()}
+        found |= {name: float(any(map(cues.count, _heads(parts[:1])))) for name, cues in self._opening.items()}
+        return found | {
             "broke": self._count(self._broke, parts, events, event=True),
             "failing": self._count(self._failing, parts, events, event=True),
             "failing_idle": self._count(self._failing, parts, events, event=False),
             "because": self._count(self._because, parts, events, event=True),
-            "orders": float(sum(self._orders_remedy(part) for part in parts[1:])),
-            "stated": float(
-                sum(len(statements_of(part)) for (part, _), past in zip(read, events, strict=True) if past)
-            ),
-            "states": float(sum(self._states(part) for part in parts)),
         }
-        most = self._rules.most
-        return {name: min(value, most.get(name, value)) for name, value in found.items()}
+
+    def _form(self, parts: list[Words]) -> dict[str, float]:
+        """How it is told: how long, in which tense, with orders, and with what for a first and a last sentence."""
+        last = parts[-1].plain if len(parts) > 1 else ()
+        return {
+            "sentences": float(len(parts)),
+            "words": float(sum(len(part.plain) for part in parts)),
+            "strong_past": float(sum(word in self._past for part in parts for word in part.plain)),
+            "orders": float(sum(self._orders_remedy(part) for part in parts[1:])),
+            "closing": float(bool(last) and len(last) <= _CLOSING and self._finite.isdisjoint(last)),
+            "asks": float(any(part.plain[0] in self._asks for part in parts[:1])),
+            "present": float(sum(word in ("is", "are") for part in parts for word in part.plain[1:])),
+        }
 
     def _orders_remedy(self, words: Words) -> bool:
         """Whether a sentence begins with what to do, or with what was done and no word of who did it."""
         first = words.plain[0]
         return first in self._orders or (first.endswith("ed") and len(first) > 4)
-
-    def _states(self, words: Words) -> int:
-        """How often a sentence says what is done, as a habit: a form in -ed or -en behind "is", "are" or "be"."""
-        return sum(
-            word.endswith(("ed", "en"))
-            and len(word) > 4
-            and not self._passive.isdisjoint(words.plain[max(0, place - 2) : place])
-            for place, word in enumerate(words.plain)
-        )
 
     def _tells_past(self, words: Words) -> bool:
         """Whether a sentence has a verb in the past that is no state and no attribute."""
@@ -117,6 +133,20 @@ class Teller:
 
     def _count(self, phrases: Phrases, parts: list[Words], events: Iterable[bool], *, event: bool) -> float:
         return float(sum(phrases.count(part) for part, past in zip(parts, events, strict=True) if past is event))
+
+
+def _marks(text: str) -> dict[str, float]:
+    """What stands there besides words."""
+    return {
+        "code": float(len(_CODE.findall(text))),
+        "numbers": float(len(_NUMBER.findall(text))),
+        "semicolons": float(text.count(";")),
+    }
+
+
+def _heads(parts: Iterable[Words]) -> list[Words]:
+    """The first words of each."""
+    return [Words(part.plain[:_OPENING], part.stems[:_OPENING]) for part in parts]
 
 
 @cache
