@@ -13,6 +13,8 @@ from mem.writing.judging.words import lines_with, sentences
 
 class _Speculation(Lexicon):
     guess: Phrases
+    elsewhere: Marks
+    either: Marks
     hedge: Phrases
     cause: Phrases
     opening: Marks
@@ -49,7 +51,7 @@ def _guesses(sentence: str) -> bool:
     rule = _rule()
     if rule.harmless.search(sentence) is not None or rule.rejected.search(sentence) is not None:
         return False
-    if rule.guess.search(sentence) is not None or rule.opening.search(sentence) is not None:
+    if any(cues.search(sentence) is not None for cues in (rule.guess, rule.opening, rule.elsewhere, rule.either)):
         return True
     return rule.hedge.search(sentence) is not None and rule.cause.search(sentence) is not None
 
