@@ -21,6 +21,7 @@ class _Speculation(Lexicon):
     harmless: Marks
     rejected: Phrases
     check: Phrases
+    elsewhere_checked: Marks
     shown: Phrases
     unchecked: Phrases
     success: Phrases
@@ -58,7 +59,9 @@ def _guesses(sentence: str) -> bool:
 
 def _checked(text: str) -> bool:
     """Whether a text tells of a check that was made; one that is told to be missing is taken out first."""
-    return _rule().check.search(_rule().unchecked.sub(" ", text)) is not None
+    rule = _rule()
+    told = rule.unchecked.sub(" ", text)
+    return rule.check.search(told) is not None or rule.elsewhere_checked.search(told) is not None
 
 
 def _shows_check(evidence: str) -> bool:
