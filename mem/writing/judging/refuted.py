@@ -19,6 +19,7 @@ _ABOVE = 400
 _OUTPUT = 20_000
 _BEHIND = 400
 _BEFORE = 24
+_CHANGED = 160
 _LAST = 50
 """Of many statements about one matter the last so many count."""
 
@@ -134,9 +135,14 @@ def _denials(text: str, evidence: str) -> Iterator[tuple[str, str]]:
 def _denied_things(evidence: str, known: set[str]) -> Iterator[tuple[frozenset[str], Any]]:
     """What the evidence denies among the known words, each thing with the last statement about it."""
     last: dict[frozenset[str], Any] = {}
-    for found in support().denial.denies.finditer(evidence) if known else ():
+    rule = support().denial
+    for found in rule.denies.finditer(evidence) if known else ():
         thing = _named(next((group for group in found.groups() if group), ""))
         if thing and thing <= known:
+            last[thing] = found
+    for found in rule.fine.finditer(evidence) if known else ():
+        thing = _named(next((group for group in found.groups() if group), ""))
+        if thing and thing <= known and rule.recovered.search(evidence, max(0, found.start() - _CHANGED), found.start()) is None:
             last[thing] = found
     yield from last.items()
 
