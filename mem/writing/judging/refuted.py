@@ -29,7 +29,7 @@ def failed_remedy(case: Case) -> Verdict | None:
     rule = support().success
     if rule.concedes.search(case.text) is not None:
         return None
-    remedies = [remedy for remedy in map(_remedy, sentences(case.text)) if remedy]
+    remedies = [remedy for remedy in map(remedy_of, sentences(case.text)) if remedy]
     if not remedies:
         return None
     for each in case.evidence:
@@ -55,7 +55,7 @@ def denied(case: Case) -> Verdict | None:
     return None
 
 
-def _remedy(sentence: str) -> str | None:
+def remedy_of(sentence: str) -> str | None:
     """What a sentence says to have helped."""
     rule = support().success
     claim = rule.claims.search(sentence)
