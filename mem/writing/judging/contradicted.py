@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
-from typing import Annotated, Any
+from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator
+from pydantic import BaseModel, ConfigDict, Field
 
 from mem.domain.accepting import Verdict
-from mem.parsing.rules import compile_pattern
 from mem.writing.judging.case import Case
 from mem.writing.judging.lexicon import Lexicon, Marks, Phrases, lexicon
 from mem.writing.judging.refuted import remedy_of
@@ -56,7 +55,13 @@ class _Option(_Part):
 
 class _Runs(_Part):
     failed: Marks
-    without: Annotated[str, PlainValidator(lambda value: (compile_pattern(value), value)[1])]
+    without: Marks
+
+
+class _Run(NamedTuple):
+    words: set[str]
+    left_out: set[str]
+    end: str
 
 
 class _Contradicted(Lexicon):
@@ -72,32 +77,38 @@ def contradicted(case: Case) -> Verdict | None:
     """Object to a cause or a remedy that the output in the evidence disproves."""
     for check in (_another_cause, _listed, _versions, _options, _runs):
         if (seen := check(case)) is not None:
-            return reject("unsupported", f"The evidence shows otherwise: {quoted(seen)}; correct the claim, or show it.")
+            return reject("unsupported", f"The evidence shows otherwise: {quoted(seen)}; correct or show the claim.")
     return None
 
 
 def _another_cause(case: Case) -> str | None:
-    """The proof of another family of causes than the one that the text states, or a check of that one that was fine."""
-    rule = _rule()
-    parts = [part for part in map(stated_cause, sentences(case.text)) if part is not None]
-    named = [each for each in rule.family if each.claims.search(case.text) is not None]
-    if len(named) != 1 or not any(named[0].claims.search(part) is not None for part in parts):
+    """The proof of another family of causes than the one that is stated, or a check of that one that was fine."""
+    mine = _stated_family(case.text)
+    if mine is None or any(mine.prints.search(each.text) is not None for each in case.evidence):
         return None
-    mine = named[0]
-    if support().denial.negation.search(case.text) is not None:
+    others = [each for each in _rule().family if each is not mine and each.prints.search(case.text) is None]
+    proofs = (other.proof.search(each.text) for other in others for each in case.evidence)
+    found = next((proof for proof in proofs if proof is not None), None)
+    return _found_fine(mine, case) if found is None else str(found.group())
+
+
+def _stated_family(text: str) -> _Family | None:
+    """The one family of causes that a text blames."""
+    if support().denial.negation.search(text) is not None:
         return None
-    if any(mine.prints.search(each.text) is not None for each in case.evidence):
-        return None
-    for other in rule.family:
-        if other is not mine and other.prints.search(case.text) is None:
-            for each in case.evidence:
-                if (found := other.proof.search(each.text)) is not None:
-                    return str(found.group())
-    if mine.fine is None or rule.mended.search(case.text) is not None:
+    named = [each for each in _rule().family if each.claims.search(text) is not None]
+    parts = (part for part in map(stated_cause, sentences(text)) if part is not None)
+    return named[0] if len(named) == 1 and any(named[0].claims.search(part) for part in parts) else None
+
+
+def _found_fine(family: _Family, case: Case) -> str | None:
+    """What a check of the family prints that found it in order, nothing having been mended before."""
+    mended = _rule().mended
+    if family.fine is None or mended.search(case.text) is not None:
         return None
     for each in case.evidence:
-        found = mine.fine.search(each.text)
-        if found is not None and rule.mended.search(each.text) is None:
+        found = family.fine.search(each.text)
+        if found is not None and mended.search(each.text) is None:
             return str(found.group())
     return None
 
@@ -133,9 +144,9 @@ def _rows(text: str) -> Iterator[tuple[set[str], str, str]]:
 
 def _told_missing(name: str, case: Case) -> bool:
     rule = _rule().listed
-    return any(
-        name in line.lower() for each in case.evidence for _, line in islice(lines_with(rule.missing, each.text), _MOST)
-    )
+    whole = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
+    lines = (line for each in case.evidence for _, line in islice(lines_with(rule.missing, each.text), _MOST))
+    return any(whole.search(line) is not None for line in lines)
 
 
 def _versions(case: Case) -> str | None:
@@ -193,23 +204,20 @@ def _runs(case: Case) -> str | None:
     ends = [(each.text, end) for each in case.evidence if (end := _failing_end(each.text)) is not None]
     if not remedies or len(ends) < 2 or len(ends) < len(case.evidence):
         return None
+    runs = [_Run(set(tokens(text)), _left_out(text), end) for text, end in ends]
     for remedy in remedies:
         words = set(tokens(remedy))
-        for text, end in ends:
-            told = set(tokens(text))
-            if {word for word in words if any(char.isdigit() for char in word)} <= told and any(
-                other != text and _left_out(word, other) and not _left_out(word, text)
-                for word in sorted(words & told)
-                if len(word) > 3
-                for other, _ in ends
-            ):
-                return end
+        figures = {word for word in words if any(char.isdigit() for char in word)}
+        for run in runs:
+            telling = {word for word in words & run.words - run.left_out if len(word) > 3}
+            if figures <= run.words and any(telling & other.left_out for other in runs):
+                return run.end
     return None
 
 
-def _left_out(word: str, text: str) -> bool:
-    """Whether a text says that it goes without something."""
-    return re.search(rf"\b{_rule().runs.without} (?:the )?{re.escape(word)}\b", text, re.IGNORECASE) is not None
+def _left_out(text: str) -> set[str]:
+    """What a run says that it goes without."""
+    return {found.group("word").lower() for found in _rule().runs.without.finditer(text)}
 
 
 def _failing_end(text: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from mem.writing.judging.support import support
 from mem.writing.judging.trivial import telling_words
 from mem.writing.judging.verdicts import quoted, reject
 from mem.writing.judging.words import sentences, stem, words
+
+_LAST = 200
 
 
 class _Decided(Lexicon):
@@ -38,13 +41,14 @@ def decided_otherwise(case: Case) -> Verdict | None:
         return None
     recorded = [each for each in case.evidence if _rule().records.search(each.text) is not None]
     ordered = sorted(recorded, key=lambda each: (each.turn is None, each.turn or 0, each.sha))
-    last: dict[str, _Stand] = {each.thing[0]: each for one in ordered for each in _stands(one.text)}
+    about = {each.thing[0] for each in mine}
+    last = {each.thing[0]: each for one in ordered for each in _stands(one.text, about)}
     for stand in mine:
         other = last.get(stand.thing[0])
         if other is not None and other.taken != stand.taken and _same(stand, other):
             return reject(
                 "unsupported",
-                f"The text says {quoted(stand.sentence)}, the evidence {quoted(other.sentence)}; tell what was decided.",
+                f"The text says {quoted(stand.sentence)}, the evidence {quoted(other.sentence)}; tell what holds.",
             )
     return None
 
@@ -55,21 +59,24 @@ def _same(one: _Stand, other: _Stand) -> bool:
     return one.thing[:shorter] == other.thing[:shorter] or shorter == 1
 
 
-def _stands(text: str) -> Iterator[_Stand]:
-    """What the sentences of a text take or turn down, in their order."""
+def _stands(text: str, about: AbstractSet[str] = frozenset()) -> Iterator[_Stand]:
+    """What the last sentences of a text, or of those that hold one of the words, take or turn down, in order."""
     rule = _rule()
-    for sentence in sentences(text):
+    said = sentences(text)
+    if about:
+        said = [each for each in said if any(word in each.lower() for word in about)]
+    for sentence in said[-_LAST:]:
         if rule.doubtful.search(sentence) is not None:
             continue
         dropped = list(rule.drops.finditer(sentence))
         for found in dropped:
-            yield from _stand(found.groups(), False, sentence)
+            yield from _stand(found.groups(), sentence, taken=False)
         if not dropped and support().denial.negation.search(sentence) is None:
             for found in rule.takes.finditer(sentence):
-                yield from _stand(found.groups(), True, sentence)
+                yield from _stand(found.groups(), sentence, taken=True)
 
 
-def _stand(groups: tuple[str | None, ...], taken: bool, sentence: str) -> Iterator[_Stand]:
+def _stand(groups: tuple[str | None, ...], sentence: str, *, taken: bool) -> Iterator[_Stand]:
     thing = next((group for group in groups if group), "")
     telling = telling_words(thing)
     named = tuple(stem(word) for word in words(thing) if word in telling)[: _rule().words]

@@ -135,16 +135,22 @@ def _denials(text: str, evidence: str) -> Iterator[tuple[str, str]]:
 def _denied_things(evidence: str, known: set[str]) -> Iterator[tuple[frozenset[str], Any]]:
     """What the evidence denies among the known words, each thing with the last statement about it."""
     last: dict[frozenset[str], Any] = {}
-    rule = support().denial
-    for found in rule.denies.finditer(evidence) if known else ():
+    for found in _denying(evidence) if known else ():
         thing = _named(next((group for group in found.groups() if group), ""))
         if thing and thing <= known:
             last[thing] = found
-    for found in rule.fine.finditer(evidence) if known else ():
-        thing = _named(next((group for group in found.groups() if group), ""))
-        if thing and thing <= known and rule.recovered.search(evidence, max(0, found.start() - _CHANGED), found.start()) is None:
-            last[thing] = found
     yield from last.items()
+
+
+def _denying(evidence: str) -> list[Any]:
+    """The denials of an evidence in their order; what is fine since something was changed denies nothing."""
+    rule = support().denial
+    fine = (
+        found
+        for found in rule.fine.finditer(evidence)
+        if rule.recovered.search(evidence, max(0, found.start() - _CHANGED), found.start()) is None
+    )
+    return sorted([*rule.denies.finditer(evidence), *fine], key=lambda found: found.start())
 
 
 def _named(thing: str) -> frozenset[str]:

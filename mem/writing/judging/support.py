@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,8 @@ from mem.writing.judging.trivial import telling_words
 from mem.writing.judging.verdicts import quoted, reject
 from mem.writing.judging.words import sentences, stem, tokens
 
-
+_LAST = 50
+"""Of many statements that no cause was found the last so many count."""
 _CLAUSE_END = re.compile(r"\n|[.;]\s")
 
 
@@ -113,10 +115,11 @@ def _last_unfound(text: str) -> Any:
     rule = support().cause
     last = None
     for cues in (rule.unfound, rule.unfound_elsewhere):
-        for found in cues.finditer(text):
+        for found in reversed(deque(cues.finditer(text), _LAST)):
             cured = rule.cured.search(text[found.end() : found.end() + 60])
-            if (cured is None or cured.start() != 0) and (last is None or found.start() > last.start()):
-                last = found
+            if cured is None or cured.start() != 0:
+                last = found if last is None or found.start() > last.start() else last
+                break
     return last
 
 
