@@ -50,6 +50,7 @@ class _Version(_Part):
 
 class _Option(_Part):
     rejected: Marks
+    admits: Phrases
     used: Marks
 
 
@@ -184,7 +185,7 @@ def _options(case: Case) -> str | None:
     rule = _rule().option
     claims = [each for each in sentences(case.text) if support().success.claims.search(each) is not None]
     used = {_plain(found.group("option")) for each in claims for found in rule.used.finditer(each)}
-    if not used:
+    if not used or rule.admits.search(case.text) is not None:
         return None
     for each in case.evidence:
         for found in islice(rule.rejected.finditer(each.text), _MOST):

@@ -66,12 +66,10 @@ def _stands(text: str, about: AbstractSet[str] = frozenset()) -> Iterator[_Stand
     if about:
         said = [each for each in said if any(word in each.lower() for word in about)]
     for sentence in said[-_LAST:]:
-        if rule.doubtful.search(sentence) is not None:
-            continue
         dropped = list(rule.drops.finditer(sentence))
         for found in dropped:
             yield from _stand(found.groups(), sentence, taken=False)
-        if not dropped and support().denial.negation.search(sentence) is None:
+        if not dropped and not any(cues.search(sentence) for cues in (rule.doubtful, support().denial.negation)):
             for found in rule.takes.finditer(sentence):
                 yield from _stand(found.groups(), sentence, taken=True)
 

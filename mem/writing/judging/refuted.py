@@ -20,6 +20,7 @@ _OUTPUT = 20_000
 _BEHIND = 400
 _BEFORE = 24
 _CHANGED = 160
+_VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+)")
 _LAST = 50
 """Of many statements about one matter the last so many count."""
 
@@ -72,9 +73,10 @@ def _still_failing(remedies: list[str], each: Node, evidence: tuple[Node, ...]) 
         return None
     succeeded = max((found.start() for found in rule.succeeded.finditer(each.text)), default=-1)
     for end, line in deque(lines_with(rule.still, each.text, succeeded + 1), _LAST):
-        around = stems(each.text[max(0, end - _ABOVE) : end] + line)
+        above = each.text[max(0, end - _ABOVE) : end] + line
+        around = stems(above) | set(_VERSION.findall(above))
         for remedy in remedies:
-            mine = stems(remedy)
+            mine = stems(remedy) | set(_VERSION.findall(remedy))
             if mine and len(mine & around) >= min(len(mine), rule.same) and 2 * len(mine & around) >= len(mine):
                 return line
     return None

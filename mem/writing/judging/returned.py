@@ -207,7 +207,7 @@ def _report(text: str) -> Returned:
 
 
 def _told_within(text: str) -> Returned:
-    """Lessons of a report told inside a sentence: what identifies one, and its words in quotes or up to the line's end."""
+    """Lessons of a report told inside a sentence: its head and the words behind it."""
     spans: list[tuple[int, int]] = []
     lessons: list[str] = []
     for found in feedback().report.within.finditer(text):
