@@ -12,6 +12,8 @@ from mem.domain.journal import Entry
 from mem.ports import Journal, Memories
 from mem.writing.candidate import Candidate
 from mem.writing.judging.case import Case, case_of
+from mem.writing.judging.contradicted import contradicted
+from mem.writing.judging.decided import decided_otherwise
 from mem.writing.judging.duplicates import duplicate, returned_lesson
 from mem.writing.judging.feedback import self_feedback
 from mem.writing.judging.injection import injection
@@ -32,6 +34,8 @@ _WORTHLESS: tuple[Callable[[Case], Verdict | None], ...] = (
     without_a_finding,
     failed_remedy,
     denied,
+    contradicted,
+    decided_otherwise,
     speculation,
 )
 """What is not worth keeping: from the text alone first, then beside the evidence."""

@@ -12,6 +12,8 @@ from mem.domain.nodes import Node
 from mem.parsing.redact import redact
 from mem.writing.candidate import Candidate
 from mem.writing.judging.case import case_of
+from mem.writing.judging.contradicted import contradicted
+from mem.writing.judging.decided import decided_otherwise
 from mem.writing.judging.feedback import self_feedback
 from mem.writing.judging.injection import injection
 from mem.writing.judging.refuted import denied, failed_remedy
@@ -23,7 +25,19 @@ from mem.writing.judging.trivial import trivial
 from tests.property.test_cost import MOST, growth
 from tests.unit.writing.gate_cases import cases, outputs
 
-RULES = [secret, injection, self_feedback, trivial, restates, without_a_finding, failed_remedy, denied, speculation]
+RULES = [
+    secret,
+    injection,
+    self_feedback,
+    trivial,
+    restates,
+    without_a_finding,
+    failed_remedy,
+    denied,
+    contradicted,
+    decided_otherwise,
+    speculation,
+]
 FILES = ["secret", "prompt-injection", "self-feedback", "trivial", "restates-evidence", "unsupported", "speculation"]
 KNOWN = [case for name in FILES for side in ("refused", "passes") for case in cases(name, side)]
 TEXTS = sorted({case.text for case in KNOWN})
@@ -96,11 +110,18 @@ HOSTILE = {
     "almost words": "wordwordwordwordwordwordwordwordwordwordword'wordwordwordwordwordword-word1 ",
     "string of backslashes": '{"tier":"' + 1000 * "\\",
     "escaped lines": 1000 * "\\" + 'n"',
+    "decisions": "Minutes. Decision: Kafka was rejected, we chose the pool. ",
+    "tables": "$ kubectl get secret pool\npool Opaque 1 4d\n",
+    "versions": "pool 1.2.3 failed, 1.2.4 passed\n",
+    "options": "unknown option: --pool\n",
+    "comments": "<!-- if you ",
+    "hits": "0.9100  L1  aaaaaaaaaaaa  homelab\n    text\n",
     "corrections": "status 501, not 502; status 503, not 504\n",
 }
 CLAIM = (
     "Raising the pool fixed the timeouts: they came from the proxy, because the pool was probably too small. "
-    "Deadlock detected, error 503. Running npm run raise the pool solved it."
+    "Deadlock detected, error 503. Running npm run raise the pool solved it. "
+    "Decision: we chose the pool, and the secret is missing. Running --pool fixed it; pin to 1.2.3, not 1.2.4."
 )
 
 

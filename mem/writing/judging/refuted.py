@@ -19,6 +19,8 @@ _ABOVE = 400
 _OUTPUT = 20_000
 _BEHIND = 400
 _BEFORE = 24
+_CHANGED = 160
+_VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+)")
 _LAST = 50
 """Of many statements about one matter the last so many count."""
 
@@ -28,7 +30,7 @@ def failed_remedy(case: Case) -> Verdict | None:
     rule = support().success
     if rule.concedes.search(case.text) is not None:
         return None
-    remedies = [remedy for remedy in map(_remedy, sentences(case.text)) if remedy]
+    remedies = [remedy for remedy in map(remedy_of, sentences(case.text)) if remedy]
     if not remedies:
         return None
     for each in case.evidence:
@@ -54,7 +56,7 @@ def denied(case: Case) -> Verdict | None:
     return None
 
 
-def _remedy(sentence: str) -> str | None:
+def remedy_of(sentence: str) -> str | None:
     """What a sentence says to have helped."""
     rule = support().success
     claim = rule.claims.search(sentence)
@@ -71,9 +73,10 @@ def _still_failing(remedies: list[str], each: Node, evidence: tuple[Node, ...]) 
         return None
     succeeded = max((found.start() for found in rule.succeeded.finditer(each.text)), default=-1)
     for end, line in deque(lines_with(rule.still, each.text, succeeded + 1), _LAST):
-        around = stems(each.text[max(0, end - _ABOVE) : end] + line)
+        above = each.text[max(0, end - _ABOVE) : end] + line
+        around = stems(above) | set(_VERSION.findall(above))
         for remedy in remedies:
-            mine = stems(remedy)
+            mine = stems(remedy) | set(_VERSION.findall(remedy))
             if mine and len(mine & around) >= min(len(mine), rule.same) and 2 * len(mine & around) >= len(mine):
                 return line
     return None
@@ -134,11 +137,22 @@ def _denials(text: str, evidence: str) -> Iterator[tuple[str, str]]:
 def _denied_things(evidence: str, known: set[str]) -> Iterator[tuple[frozenset[str], Any]]:
     """What the evidence denies among the known words, each thing with the last statement about it."""
     last: dict[frozenset[str], Any] = {}
-    for found in support().denial.denies.finditer(evidence) if known else ():
+    for found in _denying(evidence) if known else ():
         thing = _named(next((group for group in found.groups() if group), ""))
         if thing and thing <= known:
             last[thing] = found
     yield from last.items()
+
+
+def _denying(evidence: str) -> list[Any]:
+    """The denials of an evidence in their order; what is fine since something was changed denies nothing."""
+    rule = support().denial
+    fine = (
+        found
+        for found in rule.fine.finditer(evidence)
+        if rule.recovered.search(evidence, max(0, found.start() - _CHANGED), found.start()) is None
+    )
+    return sorted([*rule.denies.finditer(evidence), *fine], key=lambda found: found.start())
 
 
 def _named(thing: str) -> frozenset[str]:

@@ -71,10 +71,8 @@ def _copied(mine: Sequence[str], evidence: Iterable[Node]) -> list[bool]:
     wanted, known = set(runs), set[tuple[str, ...]]()
     for line in _lines(evidence):
         if wanted.intersection(_runs(line, size)) - known:
-            for piece in _PIECE.split(line):
-                held = wanted.intersection(_runs(piece, size))
-                if held - known and _is_printed(piece):
-                    known |= held
+            for piece in _printed_pieces(line):
+                known |= wanted.intersection(_runs(piece, size))
     copied = [False] * len(mine)
     for at, run in enumerate(runs):
         if run in known:
@@ -113,6 +111,14 @@ def _lines(evidence: Iterable[Node]) -> set[str]:
     return lines
 
 
+def _printed_pieces(line: str) -> Iterator[str]:
+    """The sentences of a line that came out of a program; behind a label also those that are no prose."""
+    labelled = _rule().labels.search(line) is not None
+    for piece in _PIECE.split(line):
+        if _is_printed(piece) or (labelled and not is_prose(piece)):
+            yield piece
+
+
 def _is_printed(line: str) -> bool:
     """Whether a line came out of a program, and not from a person or an agent."""
     if is_prose(_SPEAKER.sub("", line, count=1)):
@@ -126,14 +132,14 @@ def _is_printed(line: str) -> bool:
 
 def _told_over(case: Case) -> bool:
     """Whether nearly all telling words of the text stand in lines that a program printed."""
-    missing = {token for word in telling_words(case.text) - _rule().frame for token in tokens(word)}
+    telling = {token for word in telling_words(case.text) - _rule().frame for token in tokens(word)}
+    missing = {token for token in telling - _rule().frame if len(token) > 1 or not "a" <= token <= "z"}
     allowed = len(missing) - _rule().found * len(missing)
     lines = _lines(case.evidence) if missing else ()
     for line in lines:
         if not missing.isdisjoint(tokens(line)):
-            for piece in _PIECE.split(line):
-                if not missing.isdisjoint(held := tokens(piece)) and _is_printed(piece):
-                    missing.difference_update(held)
+            for piece in _printed_pieces(line):
+                missing.difference_update(tokens(piece))
         if len(missing) <= allowed:
             return True
     return False

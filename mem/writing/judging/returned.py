@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator
 
 from mem.parsing.rules import compile_pattern
 from mem.writing.judging.lexicon import Lexicon, Marks, Phrases, lexicon
@@ -16,10 +16,13 @@ from mem.writing.judging.lexicon import Lexicon, Marks, Phrases, lexicon
 # The look behind keeps a long run of backslashes from being tried at each of them.
 _JOINT = re.compile(r"(?<!\\)\\*[\"']|[{}]|\n[^\S\n]*")
 _JSON_BEGINS = "\"'{}[],:0123456789tfnTFN\\"
+_SAID = re.compile(r"\s*[:\u2014\u2013-]?\s*(?:\"[^\"]{1,8000}\"|\u201c[^\u201d]{1,8000}\u201d|[^\n]{1,8000})")
 _DEEPEST = 8
 _LEVELS = 4
 _TAG = re.compile(r"<[^<>]{1,60}>")
-_MARGIN = re.compile(r"^(?:[>\u2502] ?)+", re.MULTILINE)
+# What a quotation or a comment puts before a line, and colours, whose escape character may be gone already.
+_MARGIN = re.compile(r"^(?:[>\u2502\u2503#] ?)+", re.MULTILINE)
+_COLOUR = re.compile(r"\x1b?\[[0-9;]{0,10}m")
 
 
 class _Part(BaseModel):
@@ -35,6 +38,7 @@ class _Answer(_Part):
 class _Report(_Part):
     sure: Marks
     lesson: Marks
+    within: Annotated[Any, PlainValidator(lambda value: compile_pattern(rf"(?i){value}"))]
     also: Marks
     quote: Marks
 
@@ -75,7 +79,7 @@ def without_returned(text: str) -> Returned:
     """Take what this system returned out of a text."""
     name: str | None = None
     lessons: list[str] = []
-    for take in (_prompt_blocks, _answers, _report):
+    for take in (_prompt_blocks, _answers, _report, _told_within):
         found = take(text)
         text, lessons, name = found.rest, [*lessons, *found.lessons], name or found.name
     return Returned(text, tuple(lessons), name)
@@ -176,7 +180,7 @@ def _unescaped(text: str) -> str:
 
 def _report(text: str) -> Returned:
     report = feedback().report
-    lines = _MARGIN.sub("", text).split("\n")
+    lines = _MARGIN.sub("", _COLOUR.sub("", text)).split("\n")
     bare = [line.strip() for line in lines]
     distinct = set(bare)  # logs repeat themselves
     opening = {line for line in distinct if report.lesson.search(line) is not None}
@@ -200,6 +204,20 @@ def _report(text: str) -> Returned:
             rest.append(lines[at])
             at += 1
     return Returned("\n".join(rest), tuple(lessons), "a printed report")
+
+
+def _told_within(text: str) -> Returned:
+    """Lessons of a report told inside a sentence: its head and the words behind it."""
+    spans: list[tuple[int, int]] = []
+    lessons: list[str] = []
+    for found in feedback().report.within.finditer(text):
+        if spans and found.start() < spans[-1][1]:
+            continue
+        said = _SAID.match(text, found.end())
+        end = found.end() if said is None else said.end()
+        spans.append((found.start(), end))
+        lessons.append(text[found.end() : end])
+    return Returned(_cut(text, spans), tuple(lessons), "a lesson of a printed report" if spans else None)
 
 
 def _end_of_lesson(lines: list[str], bare: list[str], sure: list[bool], head: int) -> int:

@@ -19,6 +19,7 @@ class _Secrets(Lexicon):
     placeholder: Marks
     lessons: Phrases
     conditions: Marks
+    discloses: Marks
     vocabulary: frozenset[str]
     bare: Marks
     harmless: Marks
@@ -31,10 +32,11 @@ def secret(case: Case) -> Verdict | None:
         return reject("secret", "The text tells a password or key in words; send the lesson without its value.")
     if rule.placeholder.search(case.text) is None:
         return None
-    rest = [rule.conditions.sub(" ", rule.placeholder.sub("*", each)) for each in sentences(case.text)]
-    if any(rule.lessons.search(each) is not None for each in rest):
+    pieces = [(each, rule.conditions.sub(" ", rule.placeholder.sub("*", each))) for each in sentences(case.text)]
+    if any(rule.lessons.search(rest) is not None for _, rest in pieces):
         return None
-    left = telling_words(" ".join(rest)) - rule.vocabulary
+    telling = [rest for each, rest in pieces if rule.discloses.search(each) is None]
+    left = telling_words(" ".join(telling)) - rule.vocabulary
     if len(left) >= rule.min_telling_words:
         return None
     return reject("secret", f"Without its secret the text, {quoted(case.text)}, tells nothing; say what was learned.")

@@ -13,12 +13,15 @@ from mem.writing.judging.words import lines_with, sentences
 
 class _Speculation(Lexicon):
     guess: Phrases
+    elsewhere: Marks
+    either: Marks
     hedge: Phrases
     cause: Phrases
     opening: Marks
     harmless: Marks
     rejected: Phrases
     check: Phrases
+    elsewhere_checked: Marks
     shown: Phrases
     unchecked: Phrases
     success: Phrases
@@ -49,14 +52,16 @@ def _guesses(sentence: str) -> bool:
     rule = _rule()
     if rule.harmless.search(sentence) is not None or rule.rejected.search(sentence) is not None:
         return False
-    if rule.guess.search(sentence) is not None or rule.opening.search(sentence) is not None:
+    if any(cues.search(sentence) is not None for cues in (rule.guess, rule.opening, rule.elsewhere, rule.either)):
         return True
     return rule.hedge.search(sentence) is not None and rule.cause.search(sentence) is not None
 
 
 def _checked(text: str) -> bool:
     """Whether a text tells of a check that was made; one that is told to be missing is taken out first."""
-    return _rule().check.search(_rule().unchecked.sub(" ", text)) is not None
+    rule = _rule()
+    told = rule.unchecked.sub(" ", text)
+    return rule.check.search(told) is not None or rule.elsewhere_checked.search(told) is not None
 
 
 def _shows_check(evidence: str) -> bool:

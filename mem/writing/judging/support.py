@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from functools import cache
 from typing import Any
 
@@ -15,6 +17,10 @@ from mem.writing.judging.trivial import telling_words
 from mem.writing.judging.verdicts import quoted, reject
 from mem.writing.judging.words import sentences, stem, tokens
 
+_LAST = 50
+"""Of many statements that no cause was found the last so many count."""
+_CLAUSE_END = re.compile(r"\n|[.;]\s")
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -23,6 +29,8 @@ class _Part(BaseModel):
 class _Cause(_Part):
     shown: float = Field(gt=0, le=1)
     unfound: Phrases
+    unfound_elsewhere: Marks
+    cleared: Phrases
     found: Phrases
     cured: Marks
     links: Phrases
@@ -49,6 +57,8 @@ class Denial(_Part):
 
     words: int = Field(ge=1)
     denies: Marks
+    fine: Marks
+    recovered: Phrases
     corrects: Marks
     negation: Phrases
     after_all: Phrases
@@ -104,10 +114,12 @@ def _last_unfound(text: str) -> Any:
     """The last statement of an evidence that no cause was found, unless it says that nothing fails any more."""
     rule = support().cause
     last = None
-    for found in rule.unfound.finditer(text):
-        cured = rule.cured.search(text[found.end() : found.end() + 60])
-        if cured is None or cured.start() != 0:
-            last = found
+    for cues in (rule.unfound, rule.unfound_elsewhere):
+        for found in reversed(deque(cues.finditer(text), _LAST)):
+            cured = rule.cured.search(text[found.end() : found.end() + 60])
+            if cured is None or cured.start() != 0:
+                last = found if last is None or found.start() > last.start() else last
+                break
     return last
 
 
@@ -125,12 +137,24 @@ def later_turn(one: Node, other: Node) -> bool:
 
 
 def _words_seen(evidence: tuple[Node, ...]) -> set[str]:
-    """The words of all evidence but for the statements that no cause was found."""
-    unfound = support().cause.unfound
+    """The words of all evidence but for statements that no cause was found, and that something is in order."""
+    rule = support().cause
     seen: set[str] = set()
     for each in evidence:
-        seen.update(tokens(unfound.sub(" ", each.text)))
+        text = rule.unfound_elsewhere.sub(" ", rule.unfound.sub(" ", each.text))
+        seen.update(tokens(_without_cleared(text)))
     return {stem(word) for word in seen}
+
+
+def _without_cleared(text: str) -> str:
+    last, pieces = 0, []
+    for found in support().cause.cleared.finditer(text):
+        if found.start() >= last:
+            begin = max(text.rfind(mark, last, found.start()) for mark in ("\n", ". ", "; ")) + 1
+            pieces.append(text[last : max(last, begin)])
+            end = _CLAUSE_END.search(text, found.end())
+            last = len(text) if end is None else end.start()
+    return "".join([*pieces, text[last:]])
 
 
 @cache

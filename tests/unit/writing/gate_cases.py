@@ -7,10 +7,12 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mem.cli.hits import told_hits
 from mem.cli.report import report
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptStep, Projection, PublicVerdict, Verdict
 from mem.domain.lookup import Budget, ContextAnswer, Lesson, LessonSignature, Scores, SeenSignature
 from mem.domain.nodes import Parent
+from mem.domain.query import QueryAnswer
 from mem.testing import FakeJournal, FakeMemories, FakeState
 from mem.writing.candidate import load_candidate, record_candidate
 from mem.writing.gate import judge
@@ -74,7 +76,9 @@ def outputs(lesson: str) -> dict[str, str]:
         "cut": compact[:500],
         "hit": json.dumps(hit),
         "query": json.dumps(_query(hit)),
+        "hits": told_hits(_explained(hit)),
         "report": printed,
+        "coloured": "\n".join(f"\x1b[1;32m{line}\x1b[0m" for line in printed.split("\n")),
         "quoted": "\n".join(f"> {line}" for line in printed.split("\n")),
         "block": block,
         "block_answer": json.dumps({"status": "ok", "has_usable_context": True, "context_enhancement": block}),
@@ -115,6 +119,13 @@ def _query(hit: dict[str, Any]) -> dict[str, Any]:
     fields = {name: hit[name] for name in ("sha", "level", "project", "score", "scores", "text")}
     provenance = [{"sha": "b" * 64, "level": "L0", "source": "pi:release", "turn": 12}]
     return {"query_id": "q", "project": "homelab", "hits": [fields | {"provenance": provenance}]}
+
+
+def _explained(hit: dict[str, Any]) -> QueryAnswer:
+    answer = _query(hit)
+    hits = [one | {"supersedes": hit["supersedes"]} for one in answer["hits"]]
+    legs = [{"sha": hit["sha"], "leg": leg, "rank": 1, "distance": 0.125} for leg in ("symptom", "text")]
+    return QueryAnswer.model_validate(answer | {"hits": hits, "degraded": [], "candidates": legs})
 
 
 def _accepted() -> AcceptAnswer:
