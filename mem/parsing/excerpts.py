@@ -10,6 +10,7 @@ from mem.parsing.clean import cap
 from mem.parsing.distill import condensed
 from mem.parsing.evidence import is_prose, told
 from mem.parsing.extract import SIGNATURES, ranked, scored
+from mem.parsing.fallback import may_begin
 from mem.parsing.gist import is_error_record
 from mem.parsing.mask import mask
 from mem.parsing.page import Page, read
@@ -69,31 +70,48 @@ class Reading:
         return _distinct(_quoted(self._page, self._line_map, blocks), limit)
 
     def telling(self, *, limit: int, around: bool = False) -> list[Quoted]:
-        """The same, what frames the failure last; with `around`, few words are joined by what stands next to them."""
+        """The same, what frames the failure last, and few words joined by what stands next to them.
+
+        That is what may tell a failure, too; with `around` it is all that is no frame and no success.
+        """
         page = self._page
         blocks = [one for one, _ in ranked(page, SIGNATURES)]
         placed = [(rank, *line) for rank, one in enumerate(blocks) for line in _lines(page, one)]
-        framing = page.bit("vague", "wrapper", "summary")
-        placed.sort(key=lambda one: bool(page.bits[one[1]] & framing))
-        if around and placed and sum(len(line.split()) for _, _, line in placed) < _THIN:
-            placed += [(len(blocks), number, line) for number, line in _around(page, [each[1] for each in placed])]
+        framing = page.bit("vague", "wrapper", "summary", "heading", "testcase")
+        placed.sort(key=lambda one: bool(page.bits[one[1]] & framing) or one[2].endswith(":"))
+        if placed and sum(len(line.split()) for _, _, line in placed) < _THIN:
+            near = _around(page, [number for _, number, _ in placed])
+            placed += [(len(blocks), *line) for line in near if around or may_begin(page.bits[line[0]])]
         return _distinct((Quoted(line, self._line_map[number], rank) for rank, number, line in placed), limit)
 
     def weakly(self, *, limit: int, known: bool) -> list[Quoted]:
         """What may tell the failure in the output of something that failed, where no line tells it for certain.
 
-        Lines that are no failure by themselves, then the masked end of the output. `known`: something else says that
-        this is about a failure; then weak lines are taken even where the output does not say how it ended, its bare end
-        is not.
+        Lines that are no failure by themselves. `known`: something else says that this is about a failure; then they are
+        taken even where the output does not say how it ended.
         """
-        page = self._page
-        failed = bool(page.cleaned.verdict) or told(page) or any(command.status for command in page.cleaned.commands)
+        page, failed = self._page, self._failed
         if page.cleaned.verdict == 0 or not (failed or known) or _is_talk(page):
             return []
         floor = _WEAK_FAILED if failed else _WEAK_FLOOR
         likely = [one for one in scored(page) if one.score >= floor][:_WEAK_BLOCKS]
-        found = _distinct(_quoted(page, self._line_map, likely), limit) or _levelled(page, self._line_map, limit)
-        return found or (_ending(page, self._line_map, limit) if failed else [])
+        return _distinct(_quoted(page, self._line_map, likely), limit)
+
+    def levelled(self, *, limit: int) -> list[Quoted]:
+        """The records that call themselves errors, where nothing else tells a failure."""
+        return [] if _is_talk(self._page) else _levelled(self._page, self._line_map, limit)
+
+    def ending(self, *, limit: int) -> list[Quoted]:
+        """The masked end of the output of something that failed."""
+        if self._page.cleaned.verdict == 0 or not self._failed or _is_talk(self._page):
+            return []
+        return _ending(self._page, self._line_map, limit)
+
+    @property
+    def _failed(self) -> bool:
+        """Whether the output says of itself that something failed."""
+        page = self._page
+        return bool(page.cleaned.verdict) or told(page) or any(command.status for command in page.cleaned.commands)
 
     def output_lines(self, *, most: int) -> list[tuple[int, str]]:
         """The lines of an output, numbered from 1, that may tell a failure; none of talk or of what succeeded.

@@ -29,7 +29,7 @@ class Limits(NamedTuple):
     line_words: int = 30
     line_letters: int = 5
     evidence_lines: int = 8
-    evidence_blocks: int = 4
+    evidence_blocks: int = 3
     """So many lines of blocks go in, once the most telling are in."""
     weak_lines: int = 4
     statements: int = 6
@@ -43,7 +43,7 @@ class Limits(NamedTuple):
     recognised: RecognitionLimits = RecognitionLimits()
     told_floor: float = 0.0
     """From where on the memory alone tells of a failure."""
-    evidence_floor: float = -3.0
+    evidence_floor: float = -3.25
     """From where on failing lines of the evidence count that a rule or the lexicon knows."""
 
 
@@ -75,24 +75,25 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
     failed = sure >= limits.told_floor
     told = lexicon().told(text, aside="\n".join(each.text[: limits.aside] for each in evidence))
     readings = [(each.sha, Reading(each.text)) for each in evidence]
+    output = [(sha, reading) for sha, reading in readings if not reading.is_talk]
     seen = recognise(readings, told, limits.recognised)
     if not failed and not seen.alone and not any(reading.is_known for _, reading in readings):
         return []
-    blocks = _blocks(readings, limits, known=failed)
     quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
-    if not failed and not blocks and not seen.alone:
+    blocks = _blocks((sha, reading.telling(limit=limits.evidence_lines)) for sha, reading in output)
+    blocks = blocks or _blocks((sha, reading.levelled(limit=limits.weak_lines)) for sha, reading in output)
+    if blocks or seen.alone:
+        return list(_bounded([*seen.lines, *blocks[: limits.evidence_blocks], *quoted, *seen.widened], limits))
+    weak = _blocks((sha, reading.weakly(limit=limits.weak_lines, known=failed)) for sha, reading in output)
+    # The bare end of an output says less than how such a cause looks, where the memory tells of one.
+    ends = _blocks((sha, reading.ending(limit=limits.weak_lines)) for sha, reading in output)
+    if not failed and not weak and not ends:
         return []
-    if not blocks and not seen.alone:
-        return list(_bounded([*quoted, *seen.lines, *_known(told, limits)], limits))
-    return list(_bounded([*seen.lines, *blocks[: limits.evidence_blocks], *quoted, *seen.widened], limits))
+    return list(_bounded([*seen.lines, *weak, *quoted, *_known(told, limits), *ends], limits))
 
 
-def _blocks(evidence: Sequence[tuple[str, Reading]], limits: Limits, *, known: bool) -> list[SymptomLine]:
-    """The best block of each record, then the next of each; where none has one, what may tell it weakly."""
-    output = [(sha, reading) for sha, reading in evidence if not reading.is_talk]
-    found = [(sha, reading.telling(limit=limits.evidence_lines)) for sha, reading in output]
-    if not any(lines for _, lines in found):
-        found = [(sha, reading.weakly(limit=limits.weak_lines, known=known)) for sha, reading in output]
+def _blocks(found: Iterable[tuple[str, list[Quoted]]]) -> list[SymptomLine]:
+    """The best block of each record, then the next of each."""
     return [line for _, line in sorted(_placed(found), key=lambda one: one[0])]
 
 

@@ -38,9 +38,8 @@ class RecognitionLimits(NamedTuple):
     beside: float = 0.6
     """A further line is taken where it is at least so telling as the first, by this share."""
     entries: int = 1
-    entry_lines: int = 3
-    same: float = 0.3
-    """A line of an entry goes in where so much of what it says stands in the line that was recognised."""
+    entry_lines: int = 2
+    """So many lines of an entry go in: those that say most of what the recognised one says."""
 
 
 class Seen(NamedTuple):
@@ -164,10 +163,10 @@ def recognise(evidence: Sequence[tuple[str, Reading]], told: Sequence[Told], lim
 
 
 def _like(found: _Found, limits: RecognitionLimits) -> list[str]:
-    """The lines of an entry that say the same as the recognised one, in their order."""
-    worth_in = recogniser(limits.share, limits.worth).share_in
-    tokens = tokens_of(found.text)
-    return [line for line in found.entry.shows if worth_in(line, tokens) >= limits.same][: limits.entry_lines]
+    """The lines of an entry that say most of what the recognised one says, the most alike first."""
+    share_in, tokens = recogniser(limits.share, limits.worth).share_in, tokens_of(found.text)
+    alike = sorted((-round(share_in(line, tokens), 4), place) for place, line in enumerate(found.entry.shows))
+    return [found.entry.shows[place] for _, place in alike[: limits.entry_lines]]
 
 
 @cache
