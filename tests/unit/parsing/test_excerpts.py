@@ -40,7 +40,7 @@ def test_what_failed_without_a_clear_line_is_quoted_from_its_end():
 def test_the_bare_end_of_an_output_is_masked():
     """What is quoted for its place alone keeps no host, number or path of one run."""
     log = "starting 10.0.0.7:9000\nloaded /srv/app-42/data.bin\n5 tests failed\n"
-    ending = Reading(log).weakly(limit=4, known=False)
+    ending = Reading(log).ending(limit=4)
     assert ending
     assert all(mask(each.text) == each.text for each in ending)
 

@@ -163,7 +163,9 @@ async def test_talk_that_quotes_a_failure_is_not_quoted():
 async def test_evidence_decides_where_the_memory_hardly_says_that_something_failed():
     """What a tool's rule or the lexicon knows is quoted then; what only has the words of failure is not."""
     terse = "Invoices are altered in one file and created in the next one, which comes behind it."
-    log = 'psql:migrations/0042.sql:2: ERROR:  relation "invoices" does not exist\n'
+    log = (
+        '$ psql -f 0042.sql\npsql:0042.sql:2: ERROR:  relation "invoices" does not exist\nmake: *** [migrate] Error 3\n'
+    )
     assert "ERROR: relation" in (await project_from(terse, log)).text
     assert (await project_from(terse, "quuxd: cannot attach the quux: unexpected failure\n")).lines == []
 

@@ -47,8 +47,8 @@ def test_a_story_that_the_lexicon_knows_is_surer():
 
 def test_a_quoted_message_makes_an_event_a_failure():
     """What a program said in an event weighs for a failure; in a rule it does not."""
-    assert teller().features("It ended with a 503.")["stated"] == 1.0
-    assert teller().features("A 503 is retried.")["stated"] == 0.0
+    assert teller().features("It ended with a 503.", 0.0)["stated"] == 1.0
+    assert teller().features("A 503 is retried.", 0.0)["stated"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -64,19 +64,19 @@ def test_a_quoted_message_makes_an_event_a_failure():
 )
 def test_only_a_verb_in_the_past_makes_an_event(form, past):
     """States, orders and attributes in -ed are none."""
-    assert teller().features(form)["event_count"] == past
+    assert teller().features(form, 0.0)["event_count"] == past
 
 
 def test_what_broke_in_an_event_counts():
     """That something died or fell over is said of no rule."""
-    assert teller().features("The worker died and the queue was turned away.")["broke"] == 2.0
-    assert teller().features("Workers that crash are replaced.")["broke"] == 0.0
+    assert teller().features("The worker died and the queue was turned away.", 0.0)["broke"] == 2.0
+    assert teller().features("Workers that crash are replaced.", 0.0)["broke"] == 0.0
 
 
 def test_a_choice_counts_against_a_failure():
     """Who tells what was chosen tells of no failure, though one was an argument."""
     told = "We chose the queue since the other one died in the trial."
-    assert teller().features(told)["choice"] >= 1.0
+    assert teller().features(told, 0.0)["choice"] >= 1.0
     assert teller().score(told, 15.0) < teller().score("The queue died in the night.", 15.0)
 
 
