@@ -96,8 +96,8 @@ class Reading:
     def weakly(self, *, limit: int, known: bool) -> list[Quoted]:
         """What may tell the failure in the output of something that failed, where no line tells it for certain.
 
-        Lines that are no failure by themselves. `known`: something else says that this is about a failure; then they are
-        taken even where the output does not say how it ended.
+        Lines that are no failure by themselves. `known`: something else says that this is about a failure; then they
+        are taken even where the output does not say how it ended.
         """
         page, failed = self._page, self.has_failed
         if page.cleaned.verdict == 0 or not (failed or known) or _is_talk(page):

@@ -170,6 +170,22 @@ async def test_evidence_decides_where_the_memory_hardly_says_that_something_fail
     assert (await project_from(terse, "quuxd: cannot attach the quux: unexpected failure\n")).lines == []
 
 
+async def test_an_entry_adds_what_says_most_of_the_recognised_line():
+    """Other looks of the same entry stay out."""
+    log = "curl: (6) Could not resolve host: depot.example\n"
+    added = [line.text for line in (await project_from(LESSON, log)).lines if line.origin == "lexicon"]
+    assert 0 < len(added) <= LIMITS.recognised.entry_lines
+    assert "resolve host" in added[0]
+
+
+async def test_the_bare_end_of_an_output_stands_behind_what_the_lexicon_knows():
+    """A table says less than how such a cause looks."""
+    table = "NAME   REVISION  STATUS\nshop   62        deployed\nThe command 'list' exited with 3.\n"
+    origins = [line.origin for line in (await project_from(CLOCK, table)).lines]
+    assert origins[0] == "lexicon"
+    assert origins[-1] == "evidence"
+
+
 async def test_a_rule_is_not_made_a_failure_by_its_evidence():
     """Evidence of a decision that shows a failing line is not what the decision is about."""
     assert (await project_from(TEMPTING[4], NPM)).lines == []
