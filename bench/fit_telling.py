@@ -23,8 +23,11 @@ RIDGE = 2.0
 STEPS = 50
 FOLDS = 10
 ROUNDS = 3
-REFUSED = 0.98
+REFUSED = 0.975
 """So large a share of the decisions shall stay without a projection."""
+
+HELD = {"stated": 0.9}
+"""Set by hand: few texts of the data quote what a program printed, and decisions do so as examples."""
 
 
 def texts_of(path: Path) -> list[tuple[str, bool]]:
@@ -49,18 +52,22 @@ def rows(texts: list[str]) -> tuple[list[str], np.ndarray]:
     return names, np.array([[each[name] for name in names] for each in found])
 
 
-def fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Bias and weights that maximise the penalised likelihood; the bias is not penalised."""
-    spread = x.std(axis=0)
+def fit(x: np.ndarray, y: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Bias and weights that maximise the penalised likelihood beside those that are held (the others are NaN there)."""
+    free = np.isnan(held)
+    offset = x[:, ~free] @ held[~free]
+    spread = x[:, free].std(axis=0)
     spread[spread == 0] = 1.0
-    scaled = np.column_stack([np.ones(len(x)), x / spread])
-    penalty = RIDGE * np.diag([0.0] + [1.0] * x.shape[1])
+    scaled = np.column_stack([np.ones(len(x)), x[:, free] / spread])
+    penalty = RIDGE * np.diag([0.0] + [1.0] * int(free.sum()))
     weights = np.zeros(scaled.shape[1])
     for _ in range(STEPS):
-        p = 1.0 / (1.0 + np.exp(-np.clip(scaled @ weights, -30, 30)))
+        p = 1.0 / (1.0 + np.exp(-np.clip(offset + scaled @ weights, -30, 30)))
         hessian = (scaled * (p * (1 - p))[:, None]).T @ scaled + penalty
         weights += np.linalg.solve(hessian, scaled.T @ (y - p) - penalty @ weights)
-    return np.concatenate([weights[:1], weights[1:] / spread])
+    fitted = held.copy()
+    fitted[free] = weights[1:] / spread
+    return np.concatenate([weights[:1], fitted])
 
 
 def scores(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -68,14 +75,14 @@ def scores(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.asarray(weights[0] + x @ weights[1:])
 
 
-def by_folds(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+def by_folds(x: np.ndarray, y: np.ndarray, held: np.ndarray) -> tuple[float, float]:
     """The floor that refuses enough decisions, and the share of failures above it, on texts that were left out."""
     floors, passed = [], []
     for seed in range(ROUNDS):
         fold, got = np.random.default_rng(seed).integers(0, FOLDS, len(y)), np.zeros(len(y))
         for number in range(FOLDS):
             out = fold == number
-            got[out] = scores(x[out], fit(x[~out], y[~out]))
+            got[out] = scores(x[out], fit(x[~out], y[~out], held))
         floors.append(float(np.quantile(got[y == 0], REFUSED)))
         passed.append(float((got[y == 1] > floors[-1]).mean()))
     return float(np.mean(floors)), float(np.mean(passed))
@@ -89,17 +96,18 @@ def main() -> None:
     labelled = [(author, *one) for author, path in enumerate(authors) for one in texts_of(path)]
     names, x = rows([text for _, text, _ in labelled])
     y = np.array([float(failure) for _, _, failure in labelled])
-    floor, passed = by_folds(x, y)
+    held = np.array([HELD.get(name, np.nan) for name in names])
+    floor, passed = by_folds(x, y, held)
     print(f"# {len(y)} texts; left out by folds: failures passed {passed:.3f} where {REFUSED} of decisions are refused")
     for author, path in enumerate(authors):
         out = np.array([one == author for one, _, _ in labelled])
-        got = scores(x[out], fit(x[~out], y[~out]))
+        got = scores(x[out], fit(x[~out], y[~out], held))
         failure = y[out] == 1
         print(
             f"# {path.name} by the other ones: failures passed {(got[failure] > floor).mean():.3f},"
             f" decisions refused {(got[~failure] <= floor).mean():.3f}"
         )
-    weights = fit(x, y)
+    weights = fit(x, y, held)
     # The floor is moved into the bias: a text tells of a failure from 0 on.
     print(f"[weights]\nbias = {weights[0] - floor:.2f}")
     for name, weight in zip(names, weights[1:], strict=True):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from mem.parsing.clean import cap
@@ -54,6 +55,10 @@ class Reading:
         body, self._line_map = condensed(text.encode("utf-8", "surrogatepass"))
         self._page = read(body)
 
+    @cached_property
+    def _blocks(self) -> list[Scored]:
+        return [one for one, _ in ranked(self._page, SIGNATURES)]
+
     @property
     def is_talk(self) -> bool:
         """Whether people wrote most of it."""
@@ -62,12 +67,17 @@ class Reading:
     @property
     def is_known(self) -> bool:
         """Whether a tool's rule, not words alone, tells one of the failures."""
-        return any(one.candidate.rule is not None for one, _ in ranked(self._page, SIGNATURES))
+        return any(one.candidate.rule is not None for one in self._blocks)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it says of itself that something failed: by how it ended, by a status, or by a summary."""
+        page = self._page
+        return bool(page.cleaned.verdict) or told(page) or any(command.status for command in page.cleaned.commands)
 
     def failures(self, *, limit: int) -> list[Quoted]:
         """At most `limit` lines of the best blocks, best first."""
-        blocks = (one for one, _ in ranked(self._page, SIGNATURES))
-        return _distinct(_quoted(self._page, self._line_map, blocks), limit)
+        return _distinct(_quoted(self._page, self._line_map, self._blocks), limit)
 
     def telling(self, *, limit: int, around: bool = False) -> list[Quoted]:
         """The same, what frames the failure last, and few words joined by what stands next to them.
@@ -75,22 +85,21 @@ class Reading:
         That is what may tell a failure, too; with `around` it is all that is no frame and no success.
         """
         page = self._page
-        blocks = [one for one, _ in ranked(page, SIGNATURES)]
-        placed = [(rank, *line) for rank, one in enumerate(blocks) for line in _lines(page, one)]
+        placed = [(rank, *line) for rank, one in enumerate(self._blocks) for line in _lines(page, one)]
         framing = page.bit("vague", "wrapper", "summary", "heading", "testcase")
         placed.sort(key=lambda one: bool(page.bits[one[1]] & framing) or one[2].endswith(":"))
         if placed and sum(len(line.split()) for _, _, line in placed) < _THIN:
             near = _around(page, [number for _, number, _ in placed])
-            placed += [(len(blocks), *line) for line in near if around or may_begin(page.bits[line[0]])]
+            placed += [(len(self._blocks), *line) for line in near if around or may_begin(page.bits[line[0]])]
         return _distinct((Quoted(line, self._line_map[number], rank) for rank, number, line in placed), limit)
 
     def weakly(self, *, limit: int, known: bool) -> list[Quoted]:
         """What may tell the failure in the output of something that failed, where no line tells it for certain.
 
-        Lines that are no failure by themselves. `known`: something else says that this is about a failure; then they are
-        taken even where the output does not say how it ended.
+        Lines that are no failure by themselves. `known`: something else says that this is about a failure; then they
+        are taken even where the output does not say how it ended.
         """
-        page, failed = self._page, self._failed
+        page, failed = self._page, self.has_failed
         if page.cleaned.verdict == 0 or not (failed or known) or _is_talk(page):
             return []
         floor = _WEAK_FAILED if failed else _WEAK_FLOOR
@@ -103,15 +112,9 @@ class Reading:
 
     def ending(self, *, limit: int) -> list[Quoted]:
         """The masked end of the output of something that failed."""
-        if self._page.cleaned.verdict == 0 or not self._failed or _is_talk(self._page):
+        if self._page.cleaned.verdict == 0 or not self.has_failed or _is_talk(self._page):
             return []
         return _ending(self._page, self._line_map, limit)
-
-    @property
-    def _failed(self) -> bool:
-        """Whether the output says of itself that something failed."""
-        page = self._page
-        return bool(page.cleaned.verdict) or told(page) or any(command.status for command in page.cleaned.commands)
 
     def output_lines(self, *, most: int) -> list[tuple[int, str]]:
         """The lines of an output, numbered from 1, that may tell a failure; none of talk or of what succeeded.
@@ -132,7 +135,7 @@ class Reading:
         return [(self._line_map[number], cap(page.lines[number])) for number in numbers]
 
 
-def _quoted(page: Page, line_map: Sequence[int], blocks: Iterator[Scored] | Sequence[Scored]) -> Iterator[Quoted]:
+def _quoted(page: Page, line_map: Sequence[int], blocks: Iterable[Scored]) -> Iterator[Quoted]:
     for rank, one in enumerate(blocks):
         for number, line in _lines(page, one):
             yield Quoted(line, line_map[number], rank)
@@ -179,7 +182,8 @@ def _levelled(page: Page, line_map: Sequence[int], limit: int) -> list[Quoted]:
     """The lines that their logger calls errors."""
     lines = ((number, line) for number, line in enumerate(page.lines) if is_error_record(line))
     return _distinct(
-        (Quoted(" ".join(redact(cap(line)).text.split())[:_WIDTH], line_map[number], 0) for number, line in lines), limit
+        (Quoted(" ".join(redact(cap(line)).text.split())[:_WIDTH], line_map[number], 0) for number, line in lines),
+        limit,
     )
 
 

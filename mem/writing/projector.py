@@ -14,7 +14,7 @@ from mem.parsing.excerpts import Quoted, Reading
 from mem.parsing.gist import gist
 from mem.ports import EvidenceText, ProjectorKey
 from mem.writing.lexicon import Told, lexicon, packaged
-from mem.writing.recognise import RecognitionLimits, recognise
+from mem.writing.recognise import RecognitionLimits, Seen, recognise
 from mem.writing.statements import packaged_statements, statements_of
 from mem.writing.telling import packaged_rules, teller
 
@@ -45,6 +45,8 @@ class Limits(NamedTuple):
     """From where on the memory alone tells of a failure."""
     evidence_floor: float = -3.25
     """From where on failing lines of the evidence count that a rule or the lexicon knows."""
+    failed_floor: float = -6.0
+    """The same where a rule knows them in output that says of itself that it failed."""
 
 
 LIMITS = Limits()
@@ -70,26 +72,32 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
     """The symptom lines of a memory, at most as many and as long as `limits` allow."""
     alone = lexicon().told(text)
     sure = teller().score(text, alone[0].score if alone else 0.0)
-    if sure < limits.evidence_floor:
+    if sure < limits.failed_floor:
         return []
     failed = sure >= limits.told_floor
     told = lexicon().told(text, aside="\n".join(each.text[: limits.aside] for each in evidence))
     readings = [(each.sha, Reading(each.text)) for each in evidence]
     output = [(sha, reading) for sha, reading in readings if not reading.is_talk]
     seen = recognise(readings, told, limits.recognised)
-    if not failed and not seen.alone and not any(reading.is_known for _, reading in readings):
+    if not failed and sure < _floor(seen, [reading for _, reading in output], limits):
         return []
     quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
     blocks = _blocks((sha, reading.telling(limit=limits.evidence_lines)) for sha, reading in output)
     blocks = blocks or _blocks((sha, reading.levelled(limit=limits.weak_lines)) for sha, reading in output)
     if blocks or seen.alone:
         return list(_bounded([*seen.lines, *blocks[: limits.evidence_blocks], *quoted, *seen.widened], limits))
-    weak = _blocks((sha, reading.weakly(limit=limits.weak_lines, known=failed)) for sha, reading in output)
+    weak = _blocks((sha, reading.weakly(limit=limits.weak_lines, known=True)) for sha, reading in output)
     # The bare end of an output says less than how such a cause looks, where the memory tells of one.
     ends = _blocks((sha, reading.ending(limit=limits.weak_lines)) for sha, reading in output)
-    if not failed and not weak and not ends:
-        return []
     return list(_bounded([*seen.lines, *weak, *quoted, *_known(told, limits), *ends], limits))
+
+
+def _floor(seen: Seen, output: Sequence[Reading], limits: Limits) -> float:
+    """How sure the memory's words must be at least, given what the output beside it shows."""
+    known = [reading for reading in output if reading.is_known]
+    if any(reading.has_failed for reading in known):
+        return limits.failed_floor
+    return limits.evidence_floor if known or seen.alone else limits.told_floor
 
 
 def _blocks(found: Iterable[tuple[str, list[Quoted]]]) -> list[SymptomLine]:

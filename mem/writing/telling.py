@@ -7,8 +7,9 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mem.domain.errors import RuleError
 from mem.writing.phrases import Phrases
@@ -46,6 +47,13 @@ class TellingRules(BaseModel):
     opening: dict[str, tuple[str, ...]]
     most: dict[str, float]
     weights: dict[str, float]
+
+    @model_validator(mode="after")
+    def _weighed(self) -> Self:
+        for name in (*self.anywhere, *self.rate, *self.opening):
+            if name not in self.weights:
+                raise ValueError(f"{name} has no weight")
+        return self
 
 
 class Teller:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mem.parsing.gist import gist
+from mem.parsing.gist import gist, is_error_record
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,9 @@ from mem.parsing.gist import gist
         ('{"ts":"2026","level":"error","msg":"query failed","error":"ERROR: timeout"}', "ERROR: timeout query failed"),
         ('time="2026" level=error msg="no such host" host=a', "no such host"),
         ("2026-03-19T12:01:04.0240000Z ##[error]Resource not accessible", "Resource not accessible"),
+        ("[09:14:34]: ▸ lib.framework: errSecInternalComponent", "lib.framework: errSecInternalComponent"),
+        ("0f6c9a71-9d2e-4c1b-8f0d-1e9d4d7a0c55 Task timed out after 6 seconds", "Task timed out after 6 seconds"),
+        ('{"msg": "ssh: @@@@@@@@@@ @ WARNING: KEY HAS CHANGED! @"}', "ssh: @ WARNING: KEY HAS CHANGED! @"),
         ("│ Error: Failed to install provider", "Error: Failed to install provider"),
         ("error during build:", "error during build:"),
         ("fatal: not a git repository", "fatal: not a git repository"),
@@ -44,3 +47,18 @@ def test_any_line_has_a_gist(line):
     assert "\n" not in said
     assert bool(said) == bool(line.split())
     assert len(said) <= len(" ".join(line.split()))
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ('time=2026 level=error msg="push rejected" reason=BadToken', True),
+        ('{"ts":"2026","severity":"CRITICAL","msg":"gone"}', True),
+        ('time=2026 level=info msg="error page sent"', False),
+        ('{"ts":"2026","level":"warn","msg":"level=low"}', False),
+        ("the level of error is high", False),
+    ],
+)
+def test_a_record_calls_itself_an_error_by_its_level(line, error):
+    """The field counts, not the word."""
+    assert is_error_record(line) is error

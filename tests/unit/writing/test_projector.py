@@ -163,9 +163,27 @@ async def test_talk_that_quotes_a_failure_is_not_quoted():
 async def test_evidence_decides_where_the_memory_hardly_says_that_something_failed():
     """What a tool's rule or the lexicon knows is quoted then; what only has the words of failure is not."""
     terse = "Invoices are altered in one file and created in the next one, which comes behind it."
-    log = 'psql:migrations/0042.sql:2: ERROR:  relation "invoices" does not exist\n'
+    log = (
+        '$ psql -f 0042.sql\npsql:0042.sql:2: ERROR:  relation "invoices" does not exist\nmake: *** [migrate] Error 3\n'
+    )
     assert "ERROR: relation" in (await project_from(terse, log)).text
     assert (await project_from(terse, "quuxd: cannot attach the quux: unexpected failure\n")).lines == []
+
+
+async def test_an_entry_adds_what_says_most_of_the_recognised_line():
+    """Other looks of the same entry stay out."""
+    log = "Error: getaddrinfo ENOTFOUND depot.example\n"
+    added = [line.text for line in (await project_from(LESSON, log)).lines if line.origin == "lexicon"]
+    assert 0 < len(added) <= LIMITS.recognised.entry_lines
+    assert "ENOTFOUND" in added[0]
+
+
+async def test_the_bare_end_of_an_output_stands_behind_what_the_lexicon_knows():
+    """A table says less than how such a cause looks."""
+    table = "NAME   REVISION  STATUS\nshop   62        deployed\nThe command 'list' exited with 3.\n"
+    origins = [line.origin for line in (await project_from(CLOCK, table)).lines]
+    assert origins[0] == "lexicon"
+    assert origins[-1] == "evidence"
 
 
 async def test_a_rule_is_not_made_a_failure_by_its_evidence():

@@ -47,8 +47,8 @@ def test_a_story_that_the_lexicon_knows_is_surer():
 
 def test_a_quoted_message_makes_an_event_a_failure():
     """What a program said in an event weighs for a failure; in a rule it does not."""
-    assert teller().features("It ended with a 503.")["stated"] == 1.0
-    assert teller().features("A 503 is retried.")["stated"] == 0.0
+    assert teller().features("It ended with a 503.", 0.0)["stated"] == 1.0
+    assert teller().features("A 503 is retried.", 0.0)["stated"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -64,20 +64,51 @@ def test_a_quoted_message_makes_an_event_a_failure():
 )
 def test_only_a_verb_in_the_past_makes_an_event(form, past):
     """States, orders and attributes in -ed are none."""
-    assert teller().features(form)["event_count"] == past
+    assert teller().features(form, 0.0)["event_count"] == past
 
 
 def test_what_broke_in_an_event_counts():
     """That something died or fell over is said of no rule."""
-    assert teller().features("The worker died and the queue was turned away.")["broke"] == 2.0
-    assert teller().features("Workers that crash are replaced.")["broke"] == 0.0
+    assert teller().features("The worker died and the queue was turned away.", 0.0)["broke"] == 2.0
+    assert teller().features("Workers that crash are replaced.", 0.0)["broke"] == 0.0
 
 
 def test_a_choice_counts_against_a_failure():
     """Who tells what was chosen tells of no failure, though one was an argument."""
     told = "We chose the queue since the other one died in the trial."
-    assert teller().features(told)["choice"] >= 1.0
-    assert teller().score(told, 15.0) < teller().score("The queue died in the night.", 15.0)
+    assert teller().features(told, 0.0)["choice"] >= 1.0
+    assert teller().score(told, 15.0) < teller().score(told.replace("We chose the queue", "It was the queue"), 15.0)
+
+
+def test_a_report_of_success_counts_against_a_failure():
+    """What went well may name all that did not go wrong."""
+    story = "On Monday the import was moved and two of the tables were lost, so it had to stop for an hour."
+    well = "On Monday the import was moved as planned and no data was lost, without surprises, in an hour."
+    assert teller().features(well, 0.0)["good"] > teller().features(story, 0.0)["good"]
+    assert teller().score(well, 15.0) < 0 < teller().score(f"{story} Raised the limit.", 25.0)
+
+
+@pytest.mark.parametrize(
+    "text", ["How the codes are read: two means that it stopped.", "Policy: a job that failed twice stops."]
+)
+def test_an_explanation_says_so_in_its_first_words(text):
+    """Who begins with how, or with a rule's name, tells no story."""
+    found = teller().features(text, 0.0)
+    assert found["asks"] + found["label"] == 1.0
+
+
+def test_rules_count_by_their_share_of_the_words():
+    """A long story may name one rule; a text of rules names little else."""
+    rule = "Services are owned by teams and are reviewed monthly."
+    story = "The worker died in the night and came back with half of its rows, which nobody saw for a day. " * 4
+    assert teller().features(rule, 0.0)["policy"] > teller().features(story + rule, 0.0)["policy"] > 0
+
+
+def test_every_feature_has_a_weight():
+    """A cue that somebody adds is weighed, or the first memory tells that it is not."""
+    rules = packaged_rules().replace("[rate]", '[rate]\nunweighed = ["died"]', 1)
+    with pytest.raises(RuleError, match="unweighed"):
+        read_teller(rules)
 
 
 def test_a_wrong_file_is_told():
