@@ -59,7 +59,7 @@ class Reading:
     def _blocks(self) -> list[Scored]:
         return [one for one, _ in ranked(self._page, SIGNATURES)]
 
-    @property
+    @cached_property
     def is_talk(self) -> bool:
         """Whether people wrote most of it."""
         return _is_talk(self._page)
@@ -100,7 +100,7 @@ class Reading:
         are taken even where the output does not say how it ended.
         """
         page, failed = self._page, self.has_failed
-        if page.cleaned.verdict == 0 or not (failed or known) or _is_talk(page):
+        if page.cleaned.verdict == 0 or not (failed or known) or self.is_talk:
             return []
         floor = _WEAK_FAILED if failed else _WEAK_FLOOR
         likely = [one for one in scored(page) if one.score >= floor][:_WEAK_BLOCKS]
@@ -108,11 +108,11 @@ class Reading:
 
     def levelled(self, *, limit: int) -> list[Quoted]:
         """The records that call themselves errors, where nothing else tells a failure."""
-        return [] if _is_talk(self._page) else _levelled(self._page, self._line_map, limit)
+        return [] if self.is_talk else _levelled(self._page, self._line_map, limit)
 
     def ending(self, *, limit: int) -> list[Quoted]:
         """The masked end of the output of something that failed."""
-        if self._page.cleaned.verdict == 0 or not self.has_failed or _is_talk(self._page):
+        if self._page.cleaned.verdict == 0 or not self.has_failed or self.is_talk:
             return []
         return _ending(self._page, self._line_map, limit)
 
@@ -122,7 +122,7 @@ class Reading:
         Of a long one the first and the last `most` together.
         """
         page = self._page
-        if page.cleaned.verdict == 0 or _is_talk(page):
+        if page.cleaned.verdict == 0 or self.is_talk:
             return []
         calm = page.bit("passed", "low_level", "quotes", "traceback", "frame")
         numbers = [
