@@ -16,7 +16,7 @@ from mem.ports import EvidenceText, ProjectorKey
 from mem.writing.lexicon import Told, lexicon, packaged
 from mem.writing.recognise import RecognitionLimits, Seen, recognise
 from mem.writing.statements import packaged_statements, statements_of
-from mem.writing.telling import packaged_rules, teller
+from mem.writing.telling import Judgement, packaged_rules, teller
 
 MODEL_ID = "mem-extractive-2"
 
@@ -47,6 +47,8 @@ class Limits(NamedTuple):
     """From where on failing lines of the evidence count that a rule or the lexicon knows."""
     failed_floor: float = -6.0
     """The same where a rule knows them in output that says of itself that it failed."""
+    against_floor: float = -3.0
+    """Such lines also count, however little a terse memory says, where no more than this speaks against a failure."""
 
 
 LIMITS = Limits()
@@ -71,15 +73,15 @@ class ExtractiveProjector:
 def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS) -> list[SymptomLine]:
     """The symptom lines of a memory, at most as many and as long as `limits` allow."""
     alone = lexicon().told(text)
-    sure = teller().score(text, alone[0].score if alone else 0.0)
-    if sure < limits.failed_floor:
+    judged = teller().judge(text, alone[0].score if alone else 0.0)
+    failed = judged.sure >= limits.told_floor
+    if judged.sure < limits.failed_floor and judged.against < limits.against_floor:
         return []
-    failed = sure >= limits.told_floor
     told = lexicon().told(text, aside="\n".join(each.text[: limits.aside] for each in evidence))
     readings = [(each.sha, Reading(each.text)) for each in evidence]
     output = [(sha, reading) for sha, reading in readings if not reading.is_talk]
     seen = recognise(readings, told, limits.recognised)
-    if not failed and sure < _floor(seen, [reading for _, reading in output], limits):
+    if not failed and not _shows(seen, [reading for _, reading in output], judged, limits):
         return []
     quoted = [SymptomLine(text=line, origin="memory") for line in statements_of(text)[: limits.statements]]
     blocks = _blocks((sha, reading.telling(limit=limits.evidence_lines)) for sha, reading in output)
@@ -92,12 +94,13 @@ def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS)
     return list(_bounded([*seen.lines, *weak, *quoted, *_known(told, limits), *ends], limits))
 
 
-def _floor(seen: Seen, output: Sequence[Reading], limits: Limits) -> float:
-    """How sure the memory's words must be at least, given what the output beside it shows."""
+def _shows(seen: Seen, output: Sequence[Reading], judged: Judgement, limits: Limits) -> bool:
+    """Whether the output shows a failure that the memory may well be about, though its own words leave that open."""
     known = [reading for reading in output if reading.is_known]
-    if any(reading.has_failed for reading in known):
-        return limits.failed_floor
-    return limits.evidence_floor if known or seen.alone else limits.told_floor
+    if not known and not seen.alone:
+        return False
+    floor = limits.failed_floor if any(reading.has_failed for reading in known) else limits.evidence_floor
+    return judged.sure >= floor or judged.against >= limits.against_floor
 
 
 def _blocks(found: Iterable[tuple[str, list[Quoted]]]) -> list[SymptomLine]:

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from typing import Self
+from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -46,14 +46,26 @@ class TellingRules(BaseModel):
     rate: dict[str, tuple[str, ...]]
     opening: dict[str, tuple[str, ...]]
     most: dict[str, float]
+    against: tuple[str, ...]
     weights: dict[str, float]
 
     @model_validator(mode="after")
     def _weighed(self) -> Self:
-        for name in (*self.anywhere, *self.rate, *self.opening):
+        for name in (*self.anywhere, *self.rate, *self.opening, *self.against):
             if name not in self.weights:
                 raise ValueError(f"{name} has no weight")
         return self
+
+
+class Judgement(NamedTuple):
+    """What the words of a memory say, in log-odds.
+
+    `sure` is above 0 where more speaks for a failure than against it. `against` (0 or below) is the part of what marks
+    a rule, a choice or a success: a terse lesson is seldom sure by its words alone, yet nothing speaks against it.
+    """
+
+    sure: float
+    against: float
 
 
 class Teller:
@@ -71,14 +83,15 @@ class Teller:
             for words in (rules.past, rules.passive, rules.qualifying, rules.finite, rules.orders, rules.asks)
         )
 
-    def score(self, text: str, told: float) -> float:
-        """How surely `text` tells of a failure: log-odds, above 0 where more speaks for it.
+    def judge(self, text: str, told: float) -> Judgement:
+        """How surely `text` tells of a failure, and what speaks against it.
 
         `told` is how surely it tells of the entry of the lexicon that it tells of most.
         """
         weights = self._rules.weights
-        found = self.features(text, told)
-        return round(weights["bias"] + sum(weights[name] * value for name, value in sorted(found.items())), 6)
+        parts = {name: weights[name] * value for name, value in sorted(self.features(text, told).items())}
+        against = sum(parts.get(name, 0.0) for name in self._rules.against)
+        return Judgement(round(weights["bias"] + sum(parts.values()), 6), round(against, 6))
 
     def features(self, text: str, told: float) -> dict[str, float]:
         """What speaks for and against, each bounded."""

@@ -21,7 +21,7 @@ EVENT = "The import stopped because the disk was full. Pruning the cache fixed i
 )
 def test_what_happened_and_was_put_right_tells_of_a_failure(text):
     """An event, how it turned, and a remedy weigh for a failure."""
-    assert teller().score(text, 15.0) > 0
+    assert teller().judge(text, 15.0).sure > 0
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,13 @@ def test_what_happened_and_was_put_right_tells_of_a_failure(text):
 )
 def test_a_rule_a_choice_or_a_plan_tells_of_none(text):
     """Words of failure count little where nothing happened."""
-    assert teller().score(text, 15.0) < 0
+    assert teller().judge(text, 15.0).sure < 0
 
 
 def test_a_story_that_the_lexicon_knows_is_surer():
     """What the lexicon finds counts, up to a bound."""
-    assert teller().score(EVENT, 20.0) > teller().score(EVENT, 10.0)
-    assert teller().score(EVENT, 1000.0) == teller().score(EVENT, 10000.0)
+    assert teller().judge(EVENT, 20.0).sure > teller().judge(EVENT, 10.0).sure
+    assert teller().judge(EVENT, 1000.0).sure == teller().judge(EVENT, 10000.0).sure
 
 
 def test_a_quoted_message_makes_an_event_a_failure():
@@ -77,7 +77,8 @@ def test_a_choice_counts_against_a_failure():
     """Who tells what was chosen tells of no failure, though one was an argument."""
     told = "We chose the queue since the other one died in the trial."
     assert teller().features(told, 0.0)["choice"] >= 1.0
-    assert teller().score(told, 15.0) < teller().score(told.replace("We chose the queue", "It was the queue"), 15.0)
+    other = told.replace("We chose the queue", "It was the queue")
+    assert teller().judge(told, 15.0).sure < teller().judge(other, 15.0).sure
 
 
 def test_a_report_of_success_counts_against_a_failure():
@@ -85,7 +86,7 @@ def test_a_report_of_success_counts_against_a_failure():
     story = "On Monday the import was moved and two of the tables were lost, so it had to stop for an hour."
     well = "On Monday the import was moved as planned and no data was lost, without surprises, in an hour."
     assert teller().features(well, 0.0)["good"] > teller().features(story, 0.0)["good"]
-    assert teller().score(well, 15.0) < 0 < teller().score(f"{story} Raised the limit.", 25.0)
+    assert teller().judge(well, 15.0).sure < 0 < teller().judge(f"{story} Raised the limit.", 25.0).sure
 
 
 @pytest.mark.parametrize(
