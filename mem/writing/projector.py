@@ -29,7 +29,7 @@ class Limits(NamedTuple):
     line_words: int = 30
     line_letters: int = 5
     evidence_lines: int = 8
-    evidence_blocks: int = 3
+    evidence_blocks: int = 5
     """So many lines of blocks go in, once the most telling are in."""
     weak_lines: int = 4
     statements: int = 6

@@ -34,7 +34,7 @@ class RecognitionLimits(NamedTuple):
     worth: float = 6.0
     score: float = 0.4
     most_lines: int = 400
-    lines: int = 1
+    lines: int = 2
     beside: float = 0.6
     """A further line is taken where it is at least so telling as the first, by this share."""
     entries: int = 1
