@@ -193,22 +193,22 @@ async def test_a_plain_start_is_the_same_request(rig, temporal_server):
 
 
 async def test_another_body_conflicts_open_closed_and_forgotten(rig, temporal_server):
-    """Another body under a used id is a conflict while the run is open, after it closed, and once it is forgotten."""
+    """Another body under a used id is a conflict that names the id: in an open run, a closed one, a forgotten one."""
     gate = Gate(rig.ports.memories.put_vectors)
     async with rig.working(memories=Wrapped(rig.ports.memories, put_vectors=gate)), asyncio.timeout(30):
         first = asyncio.create_task(rig.memory.accept(candidate(rig)))
         await gate.entered.wait()
-        with pytest.raises(RequestConflict):
+        with pytest.raises(RequestConflict, match="The request id '1' was used"):
             await rig.memory.accept(candidate(rig, tool="npm"))
         gate.opened.set()
         body = (await first).body
         await eventually(lambda: _closed(rig))
-        with pytest.raises(RequestConflict):
+        with pytest.raises(RequestConflict, match="The request id '1' was used"):
             await rig.memory.accept(candidate(rig, tool="npm"))
     before = await _journal(rig)
     later = rig.in_namespace(await temporal_server.client(OTHER))
     async with later.working(), asyncio.timeout(30):
-        with pytest.raises(RequestConflict):
+        with pytest.raises(RequestConflict, match="The request id '1' was used"):
             await later.memory.accept(candidate(rig, tool="npm"))
         assert (await later.memory.accept(candidate(rig))).body == body
     assert await _journal(rig) == before

@@ -8,7 +8,6 @@ import time
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
@@ -21,9 +20,11 @@ from temporalio.exceptions import ApplicationError, FailureError, WorkflowAlread
 from temporalio.service import RPCError, RPCStatusCode
 
 from mem.domain import errors
-from mem.domain.accepting import AcceptResult
+from mem.domain.accepting import AcceptInput, AcceptResult
 from mem.domain.answers import Answer
 from mem.domain.errors import MemError, RequestConflict, Unavailable
+from mem.domain.lookup import LookUpInput
+from mem.domain.query import QueryInput
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class Call(NamedTuple):
     workflow_id: str
     update_id: str
     result: type[Answer]
-    message: BaseModel
+    message: AcceptInput | LookUpInput | QueryInput
     fingerprint: str
     summary: str
     lifetime: timedelta
@@ -160,7 +161,7 @@ async def _answer_of_closed_run(client: Client, call: Call) -> Answer:
             raise _ImpostorError(failure) from error
         raise failure from error
     if result.fingerprint != call.fingerprint:
-        raise RequestConflict.of(call.workflow_id)
+        raise RequestConflict.of(call.message.request_id)
     if isinstance(result, AcceptResult) and call.update_id.endswith(":durable"):
         return Answer(body=result.durable_body, fingerprint=result.fingerprint)
     return Answer(body=result.body, fingerprint=result.fingerprint)

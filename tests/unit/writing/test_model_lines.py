@@ -129,5 +129,7 @@ def test_any_line_is_sorted_out(lines):
 
 @given(st.text(alphabet="/._-aA1:'\"`~", max_size=240))
 def test_the_search_for_names_ends(line):
-    """No line keeps the search for names busy."""
-    identifiers(line)
+    """No line keeps the search for names busy, and what it finds stands in the line, each once."""
+    found = identifiers(line)
+    assert all(name in line for name in found)
+    assert len(set(found)) == len(found)
