@@ -336,3 +336,19 @@ def test_one_record_links_its_best_failures_alone():
     """A log with many failures gives no more than a handful of keys."""
     log = "\n".join(PYTHON.replace("yaml", f"package_{chr(97 + number)}") for number in range(20))
     assert len(signatures_of([log])) == SIGNATURES
+
+
+KILLED = "Last State: Terminated\n  Reason: OOMKilled\n  Exit Code: 137\n"
+
+
+async def test_a_terse_lesson_beside_a_failure_is_projected():
+    """A lesson of a few words says little by itself; what its evidence shows counts, for nothing speaks against it."""
+    assert (
+        "OOMKilled" in (await project_from("Give the importer 2 GiB; 512 MiB is too little for the file.", KILLED)).text
+    )
+
+
+async def test_a_rule_beside_a_failure_is_not_projected():
+    """What is plainly a rule or a choice explains no failure, whatever output is attached to it."""
+    rule = "As a policy, every team should review memory limits quarterly, and we agreed on the owners of each service."
+    assert (await project_from(rule, KILLED)).lines == []
