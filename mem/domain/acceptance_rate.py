@@ -9,7 +9,7 @@ MEANT_BELOW = 0.30
 
 
 class AcceptanceRate(BaseModel):
-    """How the last acceptances ended; `pending` were judged well and are yet to be appended."""
+    """How the last acceptances ended; `pending` are yet to be judged, or to be appended."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -12,7 +12,7 @@ from mem.store.pool import connect
 from mem.store.queries import sql
 
 LAST = 10_000
-"""So many verdicts are looked at, the last ones, so that the answer takes no longer as the journal grows."""
+"""So many candidates are looked at, the last ones, so that the answer takes no longer as the journal grows."""
 
 _SECONDS = 5.0
 

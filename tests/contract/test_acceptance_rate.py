@@ -18,10 +18,14 @@ REWORDED = "The peer range of @types/react excludes react 19: pin it through `ov
 EVIDENCE = [{"source": "ci", "text": "it failed"}]
 
 
-async def _hand_in(parts: Parts, request_id: str, text: str, *, append: bool = True, **fields) -> None:
+async def _hand_in(
+    parts: Parts, request_id: str, text: str, *, judge: bool = True, append: bool = True, **fields
+) -> None:
     given = {"level": "L1", "evidence": EVIDENCE, **fields}
     request = {"request_id": request_id, "project": "p", "text": text, **given}
     await record_candidate(parts.journal, AcceptInput.model_validate(request))
+    if not judge:
+        return
     step = AcceptStep(project="p", request_id=request_id)
     candidate = await load_candidate(parts.journal, step)
     verdict = await gate(parts.journal, parts.memories, step, candidate)
@@ -63,7 +67,16 @@ async def test_the_end_of_who_was_overtaken(pool, database_url):
     assert await acceptance_rate(database_url) == AcceptanceRate(rejected=1)
 
 
-async def test_only_the_last_verdicts_are_looked_at(pool, database_url):
+async def test_a_candidate_that_nobody_could_judge_yet_is_pending(pool, database_url):
+    """While a gate cannot speak, what waits for it is counted, in no share, until it has ended."""
+    parts = postgres_parts(pool)
+    await _hand_in(parts, "waiting", PINNED, judge=False)
+    assert await acceptance_rate(database_url) == AcceptanceRate(pending=1)
+    await _hand_in(parts, "waiting", PINNED)
+    assert await acceptance_rate(database_url) == AcceptanceRate(accepted=1)
+
+
+async def test_only_the_last_candidates_are_looked_at(pool, database_url):
     """However long the journal, the answer is of a bounded part of it, found by an index."""
     parts = postgres_parts(pool)
     await _hand_in(parts, "old", PINNED)
@@ -72,9 +85,9 @@ async def test_only_the_last_verdicts_are_looked_at(pool, database_url):
     assert await acceptance_rate(database_url, last=3) == AcceptanceRate(rejected=3)
     async with pool.connection() as connection:
         await connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-        query = "EXPLAIN SELECT key FROM journal WHERE kind = 'verdict' ORDER BY seq DESC LIMIT 3"
+        query = "EXPLAIN SELECT key FROM journal WHERE kind = 'candidate' ORDER BY seq DESC LIMIT 3"
         plan = "\n".join(row[0] for row in await (await connection.execute(query)).fetchall())
-    assert "journal_verdicts" in plan
+    assert "journal_candidates" in plan
     assert "Sort" not in plan
 
 

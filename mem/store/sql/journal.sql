@@ -43,17 +43,20 @@ WHERE before < %(bytes)s ORDER BY seq
 SELECT length, sha FROM journal_head
 
 -- name: outcomes
--- How the last acceptances ended: by their verdict, and where that was good by what was appended.
-WITH judged AS (
-    SELECT key, body::jsonb #> '{data,verdict}' AS verdict
-    FROM journal WHERE kind = 'verdict' ORDER BY seq DESC LIMIT %(last)s
+-- How the last candidates ended: by their verdict, and where that was good by what was appended.
+WITH handed_in AS (
+    SELECT substr(key, length('candidate') + 1) AS request
+    FROM journal WHERE kind = 'candidate' ORDER BY seq DESC LIMIT %(last)s
+), judged AS (
+    SELECT request, v.body::jsonb #> '{data,verdict}' AS verdict
+    FROM handed_in LEFT JOIN journal v ON v.key = 'verdict' || request
 ), ended AS (
     SELECT (verdict ->> 'accept')::boolean AS accept, verdict ->> 'duplicate_of' AS duplicate_of,
            (a.body::jsonb) -> 'data' AS appended
-    FROM judged LEFT JOIN journal a
-      ON (verdict ->> 'accept')::boolean AND a.key = 'appended' || substr(judged.key, length('verdict') + 1)
+    FROM judged LEFT JOIN journal a ON (verdict ->> 'accept')::boolean AND a.key = 'appended' || request
 )
 SELECT CASE
+    WHEN accept IS NULL THEN 'pending'
     WHEN NOT accept AND duplicate_of IS NULL OR appended ->> 'overtaken_by' IS NOT NULL THEN 'rejected'
     WHEN NOT accept OR appended ->> 'duplicate_of' IS NOT NULL THEN 'duplicate'
     WHEN appended IS NULL THEN 'pending'
