@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from mem.client import MemoryClient
 
 
+_GOES_ON = ("{", "[", ",", ":")
+"""A first line that ends so is no object of JSON Lines, but the beginning of one that is laid out over many lines."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command()(accept)
@@ -38,9 +42,18 @@ def accept(
         given = _candidates(read_bytes(file))
         if override is not None and len(given) > 1:
             raise InvalidRequest(f"--override is for one candidate, and here are {len(given)}.", "Send that one alone.")
+        if override is not None:
+            _check_reason(override)
         candidates = [_with_defaults(fields, project, override) for fields in given]
         if not run(_accept_all(candidates, override, output)):
             raise typer.Exit(1)
+
+
+def _check_reason(override: str) -> None:
+    """Refuse a reason that is none as wrong usage, before anything is connected to."""
+    from mem.doors import prepare_reason  # noqa: PLC0415 - half a second to import
+
+    prepare_reason(override)
 
 
 async def _accept_all(candidates: list[dict[str, Any]], override: str | None, output: OutputFormat) -> bool:
@@ -92,7 +105,9 @@ def _candidates(data: bytes) -> list[dict[str, Any]]:
         raise InvalidRequest("There is no candidate in the input.", "Send a JSON object, or JSON Lines of them.")
     try:
         found = [strict_json(text)]
-    except ValueError:
+    except ValueError as error:
+        if text.lstrip().split("\n", 1)[0].rstrip().endswith(_GOES_ON):
+            raise InvalidRequest(f"The candidate is no JSON: {error}.", "Send a JSON object, or one a line.") from error
         found = [_parsed(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for number, fields in enumerate(found, 1):
         if not isinstance(fields, dict):

@@ -153,12 +153,26 @@ def test_one_that_fails_does_not_keep_the_others(client, output):
         (b"\xff\xfe\x00binary", "not UTF-8"),
         (json.dumps(CANDIDATE).encode() + b"\n\n{bad}\n", "Line 3 is no JSON"),
         (b"{bad}", "Line 1 is no JSON"),
+        (b'{\n "a": 1,\n "a": 2\n}', "The candidate is no JSON: a field stands twice"),
+        (b'{"a": 1,\n "b": tru\n}', "The candidate is no JSON: Expecting value: line 2"),
         (b"[" * 200_000, "nested too deeply"),
         (b"[{}]", "Candidate 1 is no JSON object"),
         (b"{}\n5\n", "Candidate 2 is no JSON object"),
         (b"null", "Candidate 1 is no JSON object"),
     ],
-    ids=["empty", "blank", "binary", "bad line", "bad object", "deep", "list", "number", "null"],
+    ids=[
+        "empty",
+        "blank",
+        "binary",
+        "bad line",
+        "bad object",
+        "twice over lines",
+        "bad over lines",
+        "deep",
+        "list",
+        "number",
+        "null",
+    ],
 )
 def test_input_that_cannot_be_read_is_one_clear_line(client, data, told):
     """Nothing is sent, stdout stays empty, the message is one line, and the exit code is that of wrong usage."""
@@ -212,3 +226,11 @@ def test_a_candidate_cannot_overrule_the_gate_itself(client):
         result = run(app, ["accept", "-", *option], input=json.dumps({**CANDIDATE, "override": "I know better."}))
         assert (result.exit_code, client.requests) == (1, [])
         assert "override" in result.stderr
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "\u200b", "x" * 501], ids=["empty", "blank", "hidden", "long"])
+def test_a_reason_that_is_none_is_wrong_usage(client, reason):
+    """Nothing is sent, the message is one line, and the exit code is that of wrong usage."""
+    result = run(app, ["accept", "-", "--override", reason], input=json.dumps(CANDIDATE))
+    assert (result.exit_code, result.stdout, client.requests) == (2, "", [])
+    assert result.stderr.startswith("error: The reason for overruling the gate takes ")
