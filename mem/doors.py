@@ -120,7 +120,7 @@ def prepare_candidate(request: AcceptRequest) -> Prepared[AcceptRequest]:
         "supersedes": [notes.short(each) for each in request.supersedes],
     }
     if request.tool is not None:
-        fields["tool"] = notes.short(request.tool)[:MAX_TOOL_CHARACTERS]
+        fields["tool"] = notes.short(request.tool)[:MAX_TOOL_CHARACTERS] or None
     return Prepared(request.model_copy(update=fields), notes.told())
 
 

@@ -47,7 +47,7 @@ def protect(request: RequestT) -> RequestT:
             "evidence": [_protect_evidence(each) for each in request.evidence],
             "parents": [_protect_text(each) for each in request.parents],
             "supersedes": [_protect_text(each) for each in request.supersedes],
-            "tool": None if request.tool is None else _protect_text(request.tool)[:MAX_TOOL_CHARACTERS],
+            "tool": None if request.tool is None else _protect_text(request.tool)[:MAX_TOOL_CHARACTERS] or None,
         }
     )
 

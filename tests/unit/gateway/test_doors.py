@@ -80,6 +80,13 @@ def test_hidden_characters_are_taken_out_and_counted():
     assert looked.notes == ("7 control, bidi or zero-width characters were removed.",)
 
 
+@pytest.mark.parametrize("tool", ["", HIDDEN])
+def test_a_tool_of_nothing_is_none(tool):
+    """A label that is empty, or was made of hidden characters, is sent as no label."""
+    assert prepare_candidate(candidate(tool=tool)).message.tool is None
+    assert prepare_lookup(lookup(tool=HIDDEN, task="t")).message.tool is None
+
+
 def test_a_clean_request_goes_as_it_came():
     """Nothing is changed, nothing is noted, and what was not set stays unset."""
     asked = lookup(signature_source=FAILURE, tool="python")

@@ -60,6 +60,13 @@ async def test_what_hides_or_reorders_text_is_taken_out(journal):
     assert (safe.evidence[0].source, safe.evidence[0].text) == ("ci", "\x1b[31mit fail\ufffded\x1b[0m")
 
 
+@pytest.mark.parametrize("tool", ["", "\u200b", "\x00"])
+async def test_a_tool_of_nothing_is_none(journal, tool):
+    """A label that is empty, or was made of what is taken out, is recorded as no label."""
+    await record_candidate(journal, asked(tool=tool))
+    assert (await load_candidate(journal, STEP)).tool is None
+
+
 async def test_a_candidate_is_read_back_as_nodes(journal):
     """Evidence becomes L0 of the same owner with source and turn; what is named twice counts once."""
     request = asked(
