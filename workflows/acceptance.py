@@ -67,6 +67,9 @@ class Acceptance:
             self.status = "rejected"
         elif appended.duplicate_of is not None:
             self.standing, self.status = appended.sha, "duplicate"
+            if self.verdict is None or self.verdict.accept:
+                reason = f"Memory {appended.duplicate_of[:12]}, which came in meanwhile, says the same."
+                self.verdict = Verdict(accept=False, rule="duplicate", reason=reason)
         else:
             self.sha = self.standing = appended.sha
             self.status = "accepted"

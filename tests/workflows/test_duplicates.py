@@ -69,6 +69,8 @@ async def test_two_rewordings_at_once(rig, round_):
     answers = sorted((reply.answer for reply in replies), key=lambda answer: answer.status)
     assert [answer.status for answer in answers] == ["accepted", "duplicate"]
     assert answers[1].duplicate_of == answers[0].sha
+    assert (answers[1].verdict.accept, answers[1].verdict.rule) == (False, "duplicate")
+    assert (answers[0].sha or "-")[:12] in answers[1].verdict.reason
     assert {each.source for each in await rig.ports.memories.evidence(answers[0].sha)} == {"ci:1", "ci:2"}
     linked = await rig.ports.failures.linked(answers[0].sha)
     assert {each.tool for each in linked} == {"npm", "python"}
