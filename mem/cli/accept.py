@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show
+from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show, tell
 from mem.cli.connect import connected
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.canonical import strict_json
@@ -84,15 +84,15 @@ async def _accept(client: MemoryClient, fields: dict[str, Any], override: str | 
 
 def _tell(request_id: str, answer: AcceptAnswer) -> None:
     sha = answer.sha or answer.duplicate_of or ""
-    show(f"{answer.status:<10} {sha[:12]:<12}  {request_id}")
+    tell(f"{answer.status:<10} {sha[:12]:<12}  {request_id}")
     if answer.verdict.rule is not None or answer.status != "accepted":
-        show(f"           {answer.verdict.rule or 'duplicate'}: {answer.verdict.reason}")
+        tell(f"           {answer.verdict.rule or 'duplicate'}: {answer.verdict.reason}")
     for signature in answer.signatures:
-        show(f"           signature {signature.sig_sha[:12]} {signature.tool} {signature.rule}")
+        tell(f"           signature {signature.sig_sha[:12]} {signature.tool} {signature.rule}")
     if answer.projection is not None and answer.projection.text:
-        show(f"           symptom: {answer.projection.text.splitlines()[0][:100]}")
+        tell(f"           symptom: {answer.projection.text.splitlines()[0][:100]}")
     if answer.pending:
-        show(f"           pending: {', '.join(answer.pending)}")
+        tell(f"           pending: {', '.join(answer.pending)}")
 
 
 def _candidates(data: bytes) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
@@ -19,6 +20,9 @@ from mem.domain.errors import InvalidRequest, MemError
 from mem.domain.faults import told
 
 T = TypeVar("T")
+
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters but tab and line feed."""
 
 
 class OutputFormat(StrEnum):
@@ -65,14 +69,19 @@ def explained() -> Iterator[None]:
 
 def say(text: str) -> None:
     """Progress and errors go to stderr: stdout is for the result."""
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(_STEERING.sub("", text) + "\n")
     sys.stderr.flush()
 
 
 def show(text: str) -> None:
-    """Print a result."""
+    """Print a result to the letter: a document, or an export."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
+
+
+def tell(text: str) -> None:
+    """Print a result for people, without what would steer their terminal: logs keep their escape sequences."""
+    show(_STEERING.sub("", text))
 
 
 def show_json(value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show
+from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show, tell
 from mem.cli.connect import connected
 from mem.cli.report import report
 from mem.domain.errors import InvalidRequest
@@ -53,7 +53,10 @@ async def _look_up(request: ContextRequest, output: OutputFormat, file: str) -> 
     reply = await client.look_up(request)
     for note in reply.notes:
         say(f"note: {note}")
-    show(reply.body.decode("utf-8") if output is OutputFormat.JSON else _told(request, reply, file))
+    if output is OutputFormat.JSON:
+        show(reply.body.decode("utf-8"))
+    else:
+        tell(_told(request, reply, file))
     return reply.answer
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mem.addresses import find_addresses
-from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, run, show, show_json
+from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, run, show, show_json, tell
 from mem.domain.errors import InvalidRequest
 from mem.settings import Settings
 
@@ -46,7 +46,7 @@ def verify(
         if output is OutputFormat.JSON:
             show_json({"head": {"count": found.length, "sha": found.sha}})
         else:
-            show(f"{found.length} records, head {found.sha}")
+            tell(f"{found.length} records, head {found.sha}")
 
 
 async def _export() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, explained, run, say, show
+from mem.cli.common import Format, OutputFormat, explained, run, say, show, tell
 from mem.cli.connect import connected
 from mem.cli.hits import told_hits
 from mem.domain.query import QueryAnswer, QueryRequest, check_question
@@ -53,5 +53,8 @@ async def _query(request: QueryRequest, output: OutputFormat) -> QueryAnswer:
     reply = await client.query(request)
     for note in reply.notes:
         say(f"note: {note}")
-    show(reply.body.decode("utf-8") if output is OutputFormat.JSON else told_hits(reply.answer))
+    if output is OutputFormat.JSON:
+        show(reply.body.decode("utf-8"))
+    else:
+        tell(told_hits(reply.answer))
     return reply.answer

@@ -8,7 +8,7 @@ import typer
 
 from mem.addresses import find_addresses
 from mem.cli import rebuild_report as told
-from mem.cli.common import Format, OutputFormat, explained, run, say, show, show_json
+from mem.cli.common import Format, OutputFormat, explained, run, say, show_json, tell
 from mem.cli.connect import connected
 from mem.cli.export_file import import_export
 from mem.cli.progress import progress_bar
@@ -133,15 +133,15 @@ def _print_regenerated(found: tuple[RegenerateReport, list[Proposal]], output: O
         show_json({**report.model_dump(mode="json"), "proposals": shown})
         return
     for one in proposals:
-        show(told.proposal(one))
-    show(told.regenerated(report))
+        tell(told.proposal(one))
+    tell(told.regenerated(report))
 
 
 def _print(report: Any, text: str, output: OutputFormat) -> None:
     if output is OutputFormat.JSON:
         show_json(report.model_dump(mode="json"))
     else:
-        show(text)
+        tell(text)
 
 
 def _exit(*, fails: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mem.addresses import find_addresses
-from mem.cli.common import Format, OutputFormat, add_noun, explained, run, say, show, show_json
+from mem.cli.common import Format, OutputFormat, add_noun, explained, run, say, show_json, tell
 from mem.domain.errors import InvalidRequest
 from mem.settings import Settings
 
@@ -31,7 +31,7 @@ def add(
         if output is OutputFormat.JSON:
             show_json({"documents": len(added), "chunks": sum(added.values()), "added": added})
         else:
-            show(f"{sum(added.values())} new chunks of {len(added)} documents")
+            tell(f"{sum(added.values())} new chunks of {len(added)} documents")
 
 
 async def _add(documents: dict[str, str], project: str | None) -> dict[str, int]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, say, show
+from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, say, show, tell
 from mem.domain.signatures import Explanation, Extraction
 
 _CANDIDATES = 20
@@ -40,19 +40,19 @@ def _tell(extraction: Extraction) -> None:
         say(f"{extraction.source}: no failure found in {extraction.lines} lines")
     for signature in extraction.signatures:
         place = f"{extraction.source}:{signature.line_start}-{signature.line_end}"
-        show(f"{signature.sig_sha[:12]}  {signature.tool:<10} {signature.rule:<24} {place}")
-        show(f"    {signature.message.splitlines()[0][:110] if signature.message else ''}")
+        tell(f"{signature.sig_sha[:12]}  {signature.tool:<10} {signature.rule:<24} {place}")
+        tell(f"    {signature.message.splitlines()[0][:110] if signature.message else ''}")
     if isinstance(extraction, Explanation):
         _explain(extraction)
 
 
 def _explain(explanation: Explanation) -> None:
     """The candidates as a table, the strongest reasons of each below it."""
-    show(f"\n{len(explanation.candidates)} candidates, best first")
+    tell(f"\n{len(explanation.candidates)} candidates, best first")
     for one in explanation.candidates[:_CANDIDATES]:
         reasons = sorted(one.features.items(), key=lambda item: (-abs(item[1]), item[0]))
-        show(f"  {one.score:7.2f}  {one.line_start}-{one.line_end}  {one.rule} ({one.kind}): {one.fate}")
-        show("           " + " ".join(f"{name} {value:+.2f}" for name, value in reasons))
+        tell(f"  {one.score:7.2f}  {one.line_start}-{one.line_end}  {one.rule} ({one.kind}): {one.fate}")
+        tell("           " + " ".join(f"{name} {value:+.2f}" for name, value in reasons))
     left = len(explanation.candidates) - _CANDIDATES
     if left > 0:
-        show(f"  … and {left} more; --format json shows all")
+        tell(f"  … and {left} more; --format json shows all")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mem.addresses import find_addresses
-from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, run, show, show_json
+from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, run, show_json, tell
 from mem.domain.errors import InvalidRequest
 from mem.settings import Settings
 
@@ -28,7 +28,7 @@ def add(
         if output is OutputFormat.JSON:
             show_json({"name": name, "changed": changed})
         else:
-            show(f"{name}: {'stored' if changed else 'unchanged'}")
+            tell(f"{name}: {'stored' if changed else 'unchanged'}")
 
 
 async def _add(file: str, project: str | None) -> tuple[str, bool]:

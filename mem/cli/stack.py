@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from mem.cli.common import Format, OutputFormat, explained, say, show
+from mem.cli.common import Format, OutputFormat, explained, say, show, tell
 from mem.domain.acceptance_rate import MEANT_BELOW
 from mem.settings import Settings
 
@@ -76,9 +76,9 @@ def down(
         if output is OutputFormat.JSON:
             show(json.dumps({"stopped": stopped}))
         elif stopped:
-            show(f"stopped: {', '.join(stopped)}")
+            tell(f"stopped: {', '.join(stopped)}")
         else:
-            show(f"The stack of {settings.home.resolve()} is not running.")
+            tell(f"The stack of {settings.home.resolve()} is not running.")
 
 
 def status(output: Format = OutputFormat.TEXT) -> None:
@@ -91,12 +91,12 @@ def status(output: Format = OutputFormat.TEXT) -> None:
         if output is OutputFormat.JSON:
             show(found.model_dump_json(indent=2))
         elif not found.parts:
-            show(f"The stack of {found.home} is not running. `mem up` starts it.")
+            tell(f"The stack of {found.home} is not running. `mem up` starts it.")
             if found.acceptance is not None:
-                show(_acceptance(found.acceptance))
+                tell(_acceptance(found.acceptance))
         else:
             _print_parts(found.parts)
-            show(_acceptance(found.acceptance))
+            tell(_acceptance(found.acceptance))
         if not found.running:
             raise typer.Exit(1)
 
@@ -126,7 +126,7 @@ def _print_stack(stack: StackFile, output: OutputFormat, hint: str) -> None:
     if stack.postgres_dir is not None:
         table.add_row("Postgres data", stack.postgres_dir)
     Console(soft_wrap=True).print(table)
-    show(f"\nEvery part answers. {hint}")
+    tell(f"\nEvery part answers. {hint}")
 
 
 def _print_parts(parts: tuple[PartStatus, ...]) -> None:

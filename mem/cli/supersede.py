@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mem.addresses import find_addresses
-from mem.cli.common import Format, OutputFormat, explained, run, show, show_json
+from mem.cli.common import Format, OutputFormat, explained, run, show_json, tell
 from mem.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def supersede(
         if output is OutputFormat.JSON:
             show_json(superseded._asdict())
         else:
-            show(f"{superseded.sha}\nstands in the place of {superseded.old}")
+            tell(f"{superseded.sha}\nstands in the place of {superseded.old}")
 
 
 async def _supersede(old: str, new: str) -> Superseded:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from mem.addresses import find_addresses
-from mem.cli.common import Format, OutputFormat, add_noun, explained, run, show, show_json
+from mem.cli.common import Format, OutputFormat, add_noun, explained, run, show_json, tell
 from mem.domain.accepting import MadeProjection, Projection, SymptomLine
 from mem.domain.nodes import Level, StoredNode
 from mem.settings import Settings
@@ -41,7 +41,7 @@ def show_symptoms(
     """Show the symptom projection of a memory."""
     with explained():
         found = run(_shown(sha))
-        show_json(_document(found)) if output is OutputFormat.JSON else show(_told(found))
+        show_json(_document(found)) if output is OutputFormat.JSON else tell(_told(found))
 
 
 async def _shown(prefix: str) -> Shown:

@@ -131,6 +131,18 @@ def test_a_failed_call_is_exit_1(monkeypatch):
     assert result.stderr == "error: Temporal does not answer. Start it: `mem up`.\n"
 
 
+def test_what_is_told_does_not_steer_a_terminal(client):
+    """Evidence keeps its escape sequences: in the document they stand to the letter, and none reaches a person."""
+    log = "\x1b]0;title\x07it \x1b[31mfailed\x1b[0m\x08 \x9b2J\x7f\tbecause"
+    client.answer = answer(hit(level="L0", text=log))
+    client.notes = ("a \x1b[2J note",)
+    told = run(app, ["query", "why?"])
+    assert "it [31mfailed[0m 2J because" in told.stdout
+    assert not [char for char in told.output if (ord(char) < 32 and char != "\n") or 126 < ord(char) < 160]
+    document = run(app, ["query", "why?", "--format", "json"])
+    assert json.loads(document.stdout)["hits"][0]["text"] == log
+
+
 def test_a_hit_is_a_block():
     """Score, level, sha and project, then the memory within the width of a terminal, then where it comes from."""
     told = told_hits(answer(hit(supersedes=["e" * 64]), hit("b" * 64, level="R", project=None, score=None)))
