@@ -8,6 +8,7 @@ from mem.domain.acceptance_rate import AcceptanceRate
 from mem.domain.accepting import AcceptInput, AcceptStep
 from mem.ports import AppendPlan
 from mem.store.acceptance_rate import acceptance_rate
+from mem.store.queries import sql
 from mem.writing.candidate import load_candidate, record_candidate
 from mem.writing.entries import appended_key
 from mem.writing.gate import gate
@@ -85,10 +86,10 @@ async def test_only_the_last_candidates_are_looked_at(pool, database_url):
     assert await acceptance_rate(database_url, last=3) == AcceptanceRate(rejected=3)
     async with pool.connection() as connection:
         await connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-        query = "EXPLAIN SELECT key FROM journal WHERE kind = 'candidate' ORDER BY seq DESC LIMIT 3"
-        plan = "\n".join(row[0] for row in await (await connection.execute(query)).fetchall())
-    assert "journal_candidates" in plan
-    assert "Sort" not in plan
+        asked = connection.execute(b"EXPLAIN " + sql("journal.outcomes").encode(), {"last": 3})
+        plan = "\n".join(row[0] for row in await (await asked).fetchall())
+    assert "Index Scan Backward using journal_candidates" in plan
+    assert plan.count("Index Scan using journal_key_key") == 2
 
 
 @pytest.mark.parametrize("url", ["postgresql://mem@127.0.0.1:1/nothing", "no url at all"])

@@ -48,12 +48,14 @@ WITH handed_in AS (
     SELECT substr(key, length('candidate') + 1) AS request
     FROM journal WHERE kind = 'candidate' ORDER BY seq DESC LIMIT %(last)s
 ), judged AS (
+    -- Limits keep to the index of keys: a join was planned as a scan of the whole journal.
     SELECT request, v.body::jsonb #> '{data,verdict}' AS verdict
-    FROM handed_in LEFT JOIN journal v ON v.key = 'verdict' || request
+    FROM handed_in LEFT JOIN LATERAL (SELECT body FROM journal WHERE key = 'verdict' || request LIMIT 1) v ON true
 ), ended AS (
     SELECT (verdict ->> 'accept')::boolean AS accept, verdict ->> 'duplicate_of' AS duplicate_of,
-           (a.body::jsonb) -> 'data' AS appended
-    FROM judged LEFT JOIN journal a ON (verdict ->> 'accept')::boolean AND a.key = 'appended' || request
+           a.body::jsonb -> 'data' AS appended
+    FROM judged LEFT JOIN LATERAL (SELECT body FROM journal WHERE key = 'appended' || request LIMIT 1) a
+      ON (verdict ->> 'accept')::boolean
 )
 SELECT CASE
     WHEN accept IS NULL THEN 'pending'
