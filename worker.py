@@ -69,7 +69,7 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
         task_queue=task_queue,
         workflows=WORKFLOWS,
         activities=[
-            RecordCandidate(ports.journal, ports.ahead).record_candidate,
+            RecordCandidate(ports.journal).record_candidate,
             GateMemory(ports.journal, ports.memories, ports.judge).gate_memory,
             AppendMemory(ports.journal, ports.memories).append_memory,
             symptoms.project_symptoms,

@@ -46,7 +46,6 @@ from mem.store.rebuilding import PostgresRebuilding
 from mem.store.skills import PostgresSkills
 from mem.store.vector_index import active_index, check_active, ensure_vector_index
 from mem.writing import model_gate, model_projector
-from mem.writing.ahead import Ahead
 from mem.writing.gate import Judge
 from mem.writing.known_names import is_known
 from mem.writing.model_gate import ModelGate
@@ -78,7 +77,6 @@ class Ports:
     proposals: Proposals
     rebuilding: Rebuilding
     stand_in: Projector
-    ahead: Ahead
     judge: Judge | None
     look_up: LookUp
     query: QueryMemories
@@ -152,9 +150,6 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
             embedder=embedder,
             projector=extractive if controlled is None else controlled.projector,
             stand_in=extractive,
-            ahead=Ahead(
-                extractive if controlled is None else None, embedder if isinstance(embedder, MiniLmEmbedder) else None
-            ),
             judge=None if controlled is None else controlled.judge,
             proposals=PostgresProposals(writes, clock),
             rebuilding=PostgresRebuilding(writes),

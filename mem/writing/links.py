@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from mem.domain.rebuild import Compared
@@ -17,13 +16,7 @@ IDENTIFYING = {"sig_sha", "sig_coarse", "algo", "tool", "rule", "code", "message
 
 def signatures_of(evidence: Sequence[str]) -> list[Signature]:
     """The distinct signatures of all evidence texts, in their order and best first within each."""
-    return once([signature for text in evidence for signature in _signatures(text)])
-
-
-@lru_cache(maxsize=64)
-def _signatures(text: str) -> tuple[Signature, ...]:
-    """The signatures of one text; remembered, since a retry and the steps that were begun ahead ask again."""
-    return tuple(identifying(extract(text)))
+    return once([signature for text in evidence for signature in identifying(extract(text))])
 
 
 def compared(

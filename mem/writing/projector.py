@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -59,8 +59,6 @@ class ExtractiveProjector:
 
     def __init__(self, limits: Limits = LIMITS) -> None:
         self._limits = limits
-        # Pure, and asked for again by each retry.
-        self._derived = lru_cache(maxsize=32)(self._derive)
 
     def key(self) -> ProjectorKey:
         """This projector's version, and the sha of the rules, lexicon and limits that the text depends on."""
@@ -68,11 +66,8 @@ class ExtractiveProjector:
 
     async def project(self, text: str, evidence: Sequence[EvidenceText]) -> MadeProjection:
         """The most telling lines first; none where the memory explains no failure."""
-        lines = await asyncio.to_thread(self._derived, text, tuple(evidence))
+        lines = await asyncio.to_thread(derive, text, evidence, self._limits)
         return MadeProjection.of(lines, **self.key()._asdict())
-
-    def _derive(self, text: str, evidence: tuple[EvidenceText, ...]) -> tuple[SymptomLine, ...]:
-        return tuple(derive(text, evidence, self._limits))
 
 
 def derive(text: str, evidence: Sequence[EvidenceText], limits: Limits = LIMITS) -> list[SymptomLine]:

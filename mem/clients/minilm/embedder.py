@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from functools import lru_cache
 from importlib.resources import files
 
 import numpy as np
@@ -22,8 +21,6 @@ from mem.domain.errors import ConfigurationError
 
 DIMENSIONS = 384
 MAX_TOKENS = 256
-REMEMBERED = 64
-"""So many texts keep their vectors in memory."""
 MODEL_SHA = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 VOCABULARY_SHA = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 
@@ -41,8 +38,6 @@ class MiniLmEmbedder:
         self._inputs = {each.name for each in session.get_inputs()}
         # Each run takes one core for its whole length; more of them at once would only slow the event loop down.
         self._turn = asyncio.Semaphore(2)
-        # Equal texts have equal vectors, and a text is asked for again by retries and by steps begun ahead.
-        self._embedded = lru_cache(maxsize=REMEMBERED)(self._embed)
 
     @classmethod
     def load(cls) -> MiniLmEmbedder:
@@ -77,10 +72,10 @@ class MiniLmEmbedder:
         vectors = []
         for text in texts:
             async with self._turn:
-                vectors.append(list(await asyncio.to_thread(self._embedded, text)))
+                vectors.append(await asyncio.to_thread(self._embed, text))
         return vectors
 
-    def _embed(self, text: str) -> tuple[float, ...]:
+    def _embed(self, text: str) -> list[float]:
         encoding = self._tokenizer.encode(text)
         mask = np.asarray([encoding.attention_mask], dtype=np.int64)
         feed: dict[str, NDArray[np.int64]] = {
@@ -92,7 +87,7 @@ class MiniLmEmbedder:
         hidden = np.asarray(self._session.run(None, feed)[0], dtype=np.float32)
         pooled = (hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
         unit = pooled[0] / np.linalg.norm(pooled[0])
-        return tuple(float(value) for value in unit.astype(np.float32))
+        return [float(value) for value in unit.astype(np.float32)]
 
 
 def _verify(name: str, data: bytes, expected: str) -> None:
