@@ -83,6 +83,7 @@ def server(home: StackHome, placement: Placement, user: RunAs | None, port: int)
 
     async def before() -> None:
         await _wait_for_orphans(placement.data)
+        drop_dead_lock(placement.data)
 
     return _launch(
         home, placement, user, "postgres", *arguments,
@@ -176,6 +177,15 @@ async def _wait_for_orphans(data: Path) -> None:
         if time.monotonic() >= end:
             return  # the new server then says so itself, in its log
         await asyncio.sleep(POLL_SECONDS)
+
+
+def drop_dead_lock(data: Path) -> None:
+    """Remove the lock of a killed server that nobody has reaped yet: a new one would take it for alive."""
+    lock = data / "postmaster.pid"
+    with suppress(OSError, ValueError, IndexError, psutil.Error):
+        holder = psutil.Process(int(lock.read_text("utf-8").split()[0]))
+        if holder.status() == psutil.STATUS_ZOMBIE:
+            lock.unlink()
 
 
 def _works_in(process: psutil.Process, folder: Path) -> bool:
