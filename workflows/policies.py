@@ -18,7 +18,7 @@ ASK_TIMEOUT = timedelta(seconds=90)
 ASKS = 3
 """So often a controller that refuses, or answers with what cannot be read, is asked: chance may help, patience not."""
 
-ASK_PAUSE = timedelta(seconds=1)
+ASK_PAUSE = timedelta(milliseconds=250)
 """Between two of these."""
 
 EMBED_TIMEOUT = timedelta(minutes=5)

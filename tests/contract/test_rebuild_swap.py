@@ -103,8 +103,8 @@ async def test_writers_wait_for_a_swap_and_lose_nothing(pool):
             await parts.failures.link(project="p", request_id=name, sha=sha, signatures=[signature("w")])
             done.append(sha)
 
-    writing = [asyncio.create_task(write(writer)) for writer in range(4)]
-    for _ in range(3):
+    writing = [asyncio.create_task(write(writer)) for writer in range(2)]
+    for _ in range(2):
         await rebuild(pool, page=1000)
     stop.set()
     await asyncio.gather(*writing)

@@ -22,6 +22,8 @@ KILLS = [
 ]  # fmt: skip
 SECONDS = 75
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 async def rebuilt(postgres_server, postgres_template, temporal_server, tmp_path_factory):
