@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from mem.domain.errors import RuleError
+from mem.parsing.rules import parse
 from mem.writing.phrases import Phrases
 from mem.writing.statements import statements_of
 from mem.writing.words import Words, sentences, words_of
@@ -192,11 +191,4 @@ def read_teller(text: str) -> Teller:
     Raises:
         RuleError: they are no TOML or break the form.
     """
-    try:
-        return Teller(TellingRules.model_validate(tomllib.loads(text)))
-    except tomllib.TOMLDecodeError as error:
-        raise RuleError(f"{RULES} is no TOML: {error}.", "Correct the file.") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise RuleError(f"{RULES}, {place}: {first['msg']}.", "Correct the rule.") from None
+    return Teller(parse(RULES, text, TellingRules))
