@@ -32,9 +32,13 @@ class Switch:
     async def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.on and self._left != 0:
             self._left = None if self._left is None else self._left - 1
+            await self.precede(*args, **kwargs)
             self.failed += 1
             return await self.fail(*args, **kwargs)
         return await self._real(*args, **kwargs)
+
+    async def precede(self, *args: Any, **kwargs: Any) -> None:
+        """What is done before the failure, and is done for good once the call counts as failed."""
 
     async def fail(self, *args: Any, **kwargs: Any) -> Any:
         raise Unavailable("The database is away.", "Wait for it.")
@@ -66,8 +70,10 @@ class LostAcknowledgement(Switch):
 
     hangs = True
 
-    async def fail(self, *args: Any, **kwargs: Any) -> Any:
+    async def precede(self, *args: Any, **kwargs: Any) -> None:
         await self._real(*args, **kwargs)
+
+    async def fail(self, *args: Any, **kwargs: Any) -> Any:
         if self.hangs:
             await asyncio.sleep(60)
         raise Unavailable("The connection was lost.", "Ask again.")
