@@ -16,6 +16,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import BertProcessing
 
+from mem.clients.minilm.quantized import quantized
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import ConfigurationError
 
@@ -54,13 +55,13 @@ class MiniLmEmbedder:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(quantized(weights), options, providers=["CPUExecutionProvider"])
         return cls(session, _tokenizer(vocabulary))
 
     @property
     def model_id(self) -> str:
-        """Model, file and runtime, since each of them decides the bits of a vector."""
-        return f"all-MiniLM-L6-v2-int8@{MODEL_SHA[:12]}+onnxruntime-{onnxruntime.__version__}"
+        """Model, file, arithmetic and runtime, since each of them decides the bits of a vector."""
+        return f"all-MiniLM-L6-v2-int8@{MODEL_SHA[:12]}+integers+onnxruntime-{onnxruntime.__version__}"
 
     @property
     def dimensions(self) -> int:
@@ -87,7 +88,8 @@ class MiniLmEmbedder:
         hidden = np.asarray(self._session.run(None, feed)[0], dtype=np.float32)
         pooled = (hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
         unit = pooled[0] / np.linalg.norm(pooled[0])
-        return [float(value) for value in unit.astype(np.float32)]
+        vector: list[float] = unit.astype(np.float32).tolist()
+        return vector
 
 
 def _verify(name: str, data: bytes, expected: str) -> None:

@@ -1,0 +1,166 @@
+"""Fills a database with many memories: clustered vectors around real ones, by COPY, then the indexes.
+
+Nothing of it is in the journal: what is measured is reading.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+from psycopg import sql as compose
+
+from mem.clients.minilm import MiniLmEmbedder
+from mem.domain.nodes import Level, Node
+from mem.store import vector_index
+from mem.store.pool import Connection, Pool, on_connection
+from mem.writing.entries import plain_sha
+
+SIZES = {"hundred": 100, "thousand": 1_000, "three-thousand": 3_000, "twenty-thousand": 20_000}
+"""Projects of their own, whose searches are measured."""
+OTHERS = 200
+REFERENCE = 0.1
+"""Chunks of reference to a lesson, which come on top of the lessons."""
+SYMPTOMS = 0.65
+"""The part of the lessons that has a projection."""
+SPREAD = 0.9
+"""Length of the noise added to the unit vector that a cluster is around."""
+BATCH = 5_000
+
+_VERBS = ("refuses", "drops", "retries", "loses", "truncates", "blocks", "reloads", "caches", "rejects", "doubles")
+_NOUNS = (
+    "connection", "certificate", "lockfile", "checkpoint", "migration", "container", "socket", "bucket", "token",
+    "runner", "manifest", "replica", "partition", "schema", "header", "volume", "cursor", "session", "artifact", "quota",
+)  # fmt: skip
+_PLACES = ("staging", "the nightly build", "the release job", "production", "the canary", "the mirror", "the sandbox")
+
+
+class Filled(NamedTuple):
+    """What a database was filled with: the vectors by kind, each with the sha and project of its row."""
+
+    shas: list[str]
+    projects: list[str]
+    vectors: NDArray[np.float32]
+
+
+async def fill(pool: Pool, embedder: MiniLmEmbedder, seeds: Sequence[str], lessons: int) -> None:
+    """Add so many lessons, a tenth as many chunks of reference, and their vectors, around those of `seeds`."""
+    centres = np.asarray(await embedder.embed(seeds), dtype=np.float32)
+    chance = np.random.default_rng(7)
+    words = random.Random(7)  # noqa: S311 - the same rows in each run
+
+    async def work(connection: Connection) -> None:
+        dropped = await _drop_indexes(connection)
+        for begin in range(0, lessons, BATCH):
+            made = [_lesson(words, number, lessons) for number in range(begin, min(begin + BATCH, lessons))]
+            await _copy_nodes(connection, made)
+            await _copy_vectors(connection, "text", made, centres, chance)
+            shown = [node for node in made if words.random() < SYMPTOMS]
+            await _copy_projections(connection, shown)
+            await _copy_vectors(connection, "symptom", shown, centres, chance)
+        chunks = [_chunk(words, number) for number in range(int(lessons * REFERENCE))]
+        await _copy_nodes(connection, chunks)
+        await _copy_vectors(connection, "text", chunks, centres, chance)
+        await connection.execute("SET maintenance_work_mem = '1GB'")
+        for statement in dropped:
+            await connection.execute(statement.encode())
+        for hnsw in vector_index.INDEXES:
+            await vector_index.build(connection, hnsw)
+        await connection.execute("RESET maintenance_work_mem")
+        await connection.execute("ANALYZE")
+
+    await on_connection(pool, work)
+
+
+async def stored_vectors(pool: Pool, kind: str, project: str | None) -> Filled:
+    """The live vectors of lessons of one kind, as they are stored."""
+
+    async def work(connection: Connection) -> Filled:
+        cursor = await connection.execute(
+            "SELECT node_sha, project, embedding::vector::real[] FROM memory_vector"
+            " WHERE kind = %s AND level IN ('L1', 'L2') AND (%s::text IS NULL OR project = %s)",
+            (kind, project, project),
+        )
+        rows = await cursor.fetchall()
+        vectors = np.asarray([row[2] for row in rows], dtype=np.float32)
+        return Filled([row[0] for row in rows], [row[1] for row in rows], vectors)
+
+    return await on_connection(pool, work)
+
+
+def _lesson(words: random.Random, number: int, lessons: int) -> Node:
+    level: Level = "L1" if number % 10 else "L2"
+    return Node(level=level, project=_project(words, number, lessons), text=_text(words, number))
+
+
+def _chunk(words: random.Random, number: int) -> Node:
+    text = "\n".join(_text(words, number) for _ in range(4))
+    return Node(level="R", project="*", text=text, source=f"handbook.md#{number}")
+
+
+def _project(words: random.Random, number: int, lessons: int) -> str:
+    """The first lessons belong to the measured projects, as far as these leave half of them to others."""
+    for name, size in SIZES.items():
+        if number < size and size <= lessons // 2:
+            return name
+        number -= size
+    return f"project-{int(OTHERS * words.random() ** 2)}"
+
+
+def _text(words: random.Random, number: int) -> str:
+    noun, verb, place = words.choice(_NOUNS), words.choice(_VERBS), words.choice(_PLACES)
+    return (
+        f"Where the {noun} of {place} {verb} the {words.choice(_NOUNS)} after {words.choice(_NOUNS)} {number}, the"
+        f" {words.choice(_NOUNS)} is pinned and the {words.choice(_NOUNS)} is rotated first."
+    )
+
+
+async def _copy_nodes(connection: Connection, made: Sequence[Node]) -> None:
+    # Without bands, which only the search for duplicates needs.
+    rows = [{**node.model_dump(), "sha": node.sha, "plain_sha": plain_sha(node.text)} for node in made]
+    columns = list(rows[0])
+    statement = compose.SQL("COPY memory_node ({}) FROM STDIN").format(
+        compose.SQL(", ").join(compose.Identifier(column) for column in columns)
+    )
+    async with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            await copy.write_row([row[column] for column in columns])
+
+
+async def _copy_projections(connection: Connection, made: Sequence[Node]) -> None:
+    statement = "COPY symptom_projection (node_sha, text, model_id, prompt_sha) FROM STDIN"
+    async with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for node in made:
+            await copy.write_row([node.sha, f"error: {node.text[:80]}", "bench", "bench"])
+
+
+async def _copy_vectors(
+    connection: Connection, kind: str, made: Sequence[Node], centres: NDArray[np.float32], chance: np.random.Generator
+) -> None:
+    statement = (
+        "COPY memory_vector (node_sha, kind, project, level, visibility, owner, container, live, embedding) FROM STDIN"
+    )
+    noise = chance.standard_normal((len(made), centres.shape[1])).astype(np.float32)
+    noise *= SPREAD / np.linalg.norm(noise, axis=1, keepdims=True)
+    near = centres[chance.integers(0, len(centres), len(made))] + noise
+    near /= np.linalg.norm(near, axis=1, keepdims=True)
+    async with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for node, vector in zip(made, near, strict=True):
+            row: list[Any] = [node.sha, kind, node.project, node.level, node.visibility, None, None, True]
+            await copy.write_row([*row, HalfVector(vector)])
+
+
+async def _drop_indexes(connection: Connection) -> list[str]:
+    """Drop what is quicker built at once; how each is made again."""
+    cursor = await connection.execute(
+        "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'mem' AND indexname IN"
+        " ('memory_node_trigrams', 'memory_node_bands', 'memory_vector_scope')"
+    )
+    rows = await cursor.fetchall()
+    for name in [*(name for name, _ in rows), *(hnsw.name for hnsw in vector_index.INDEXES)]:
+        await connection.execute(compose.SQL("DROP INDEX {}").format(compose.Identifier(name)))
+    return [definition for _, definition in rows]
