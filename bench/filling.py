@@ -34,7 +34,8 @@ BATCH = 5_000
 _VERBS = ("refuses", "drops", "retries", "loses", "truncates", "blocks", "reloads", "caches", "rejects", "doubles")
 _NOUNS = (
     "connection", "certificate", "lockfile", "checkpoint", "migration", "container", "socket", "bucket", "token",
-    "runner", "manifest", "replica", "partition", "schema", "header", "volume", "cursor", "session", "artifact", "quota",
+    "runner", "manifest", "replica", "partition", "schema", "header", "volume", "cursor", "session",
+    "artifact", "quota",
 )  # fmt: skip
 _PLACES = ("staging", "the nightly build", "the release job", "production", "the canary", "the mirror", "the sandbox")
 
@@ -105,7 +106,7 @@ def _chunk(words: random.Random, number: int) -> Node:
 def _project(words: random.Random, number: int, lessons: int) -> str:
     """The first lessons belong to the measured projects, as far as these leave half of them to others."""
     for name, size in SIZES.items():
-        if number < size and size <= lessons // 2:
+        if number < size <= lessons // 2:
             return name
         number -= size
     return f"project-{int(OTHERS * words.random() ** 2)}"

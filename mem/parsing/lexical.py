@@ -17,14 +17,19 @@ _EDGES = "._-"
 
 def identifiers(text: str) -> list[str]:
     """The words of `text`, lowercased, sorted, each once: whole identifiers and their parts."""
-    found: set[str] = set()
+    runs: set[str] = set()
     for line in without_surrogates(text).split("\n"):
-        for run in _RUN.findall(cap(line)):
-            found.update(_words(run.strip(_EDGES)))
+        runs.update(_RUN.findall(cap(line)))
+    found: set[str] = set()
+    for run in runs:
+        found.update(_words(run.strip(_EDGES)))
     return sorted(word for word in found if _worth(word))
 
 
 def _words(run: str) -> set[str]:
+    if run.islower() and run.isalnum():
+        # Most of prose: no parts, no humps.
+        return {run} if len(run) <= _WHOLE_LIMIT else set()
     words = {run.lower()} if len(run) <= _WHOLE_LIMIT else set()
     for dotted in run.split("."):
         if len(dotted) <= _WHOLE_LIMIT:
@@ -38,6 +43,8 @@ def _words(run: str) -> set[str]:
 
 def _camel(piece: str) -> list[str]:
     """The humps of `piece`: `HTTPServerError` is http, server, error; a digit ends none."""
+    if not any(map(str.isupper, piece[1:])):
+        return [piece]
     cuts = [0]
     for index, (left, right) in enumerate(pairwise(piece), start=1):
         following = piece[index + 1 : index + 2]

@@ -25,11 +25,13 @@ class Fitted(NamedTuple):
 
 def used_tokens(lessons: Sequence[Lesson], skills: Sequence[SkillHit], counter: TokenCounter) -> int:
     """The tokens of the canonical JSON of lessons and skills, without the fields that each sighting changes."""
-    value = {
-        "lessons": [lesson.model_dump(mode="json") for lesson in lessons],
-        "skills": [skill.model_dump(mode="json") for skill in skills],
-    }
-    return _tokens(value, counter)
+    return _tokens(_parts(lessons, skills), counter)
+
+
+def leaves_room(lessons: Sequence[Lesson], skills: Sequence[SkillHit], limit: int, counter: TokenCounter) -> bool:
+    """Whether lessons and skills take less than the limit; a token has at least a byte, which is counted sooner."""
+    text = _text(_parts(lessons, skills))
+    return len(text) < limit or counter.count(text.decode("utf-8")) < limit
 
 
 def fit(lessons: Sequence[Lesson], skills: Sequence[SkillHit], limit: int, counter: TokenCounter) -> Fitted:
@@ -37,6 +39,7 @@ def fit(lessons: Sequence[Lesson], skills: Sequence[SkillHit], limit: int, count
     kept, kept_skills = list(lessons), list(skills)
     dropped: list[dict[str, int | str]] = []
     used = used_tokens(kept, kept_skills, counter)
+    exact = True
     victims: list[Lesson | SkillHit] = [*_victims(lessons), *reversed(skills)]
     for victim in victims:
         if used <= limit:
@@ -49,8 +52,10 @@ def fit(lessons: Sequence[Lesson], skills: Sequence[SkillHit], limit: int, count
             kept_skills.remove(victim)
             dropped.append({"skill": victim.name, "tokens": tokens})
         # Tokens are counted over the whole; far above the limit the sum of the parts is near enough to go on dropping.
-        used = used - tokens if used - tokens > limit + _SLACK else used_tokens(kept, kept_skills, counter)
-    used = used_tokens(kept, kept_skills, counter)
+        exact = used - tokens <= limit + _SLACK
+        used = used_tokens(kept, kept_skills, counter) if exact else used - tokens
+    if not exact:
+        used = used_tokens(kept, kept_skills, counter)
     return Fitted(kept, kept_skills, Budget(limit=limit, used=used, tokenizer=counter.name, dropped=dropped))
 
 
@@ -60,8 +65,19 @@ def _victims(lessons: Sequence[Lesson]) -> list[Lesson]:
     return sorted(from_the_end, key=lambda lesson: (-lesson.tier, lesson.score or 0.0))
 
 
+def _parts(lessons: Sequence[Lesson], skills: Sequence[SkillHit]) -> dict[str, Any]:
+    return {
+        "lessons": [lesson.model_dump(mode="json") for lesson in lessons],
+        "skills": [skill.model_dump(mode="json") for skill in skills],
+    }
+
+
 def _tokens(value: Any, counter: TokenCounter) -> int:
-    return counter.count(canonical_json(_without_sightings(value)).decode("utf-8"))
+    return counter.count(_text(value).decode("utf-8"))
+
+
+def _text(value: Any) -> bytes:
+    return canonical_json(_without_sightings(value))
 
 
 def _without_sightings(value: Any) -> Any:

@@ -25,7 +25,7 @@ from mem.ports import (
     TokenCounter,
     Vector,
 )
-from mem.recall.budget import fit, used_tokens
+from mem.recall.budget import fit, leaves_room
 from mem.recall.floors import floors
 from mem.recall.gather import WIDTH, Gathered, best_of, embedded, gather
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
@@ -92,7 +92,7 @@ class LookUp:
         ranking = await self._rank(request, query, legs, gathered)
         lessons = await self._lessons(legs, query, gathered, ranking)
         near = ranking.near_misses
-        if query.probes and (not lessons or used_tokens(lessons, skills, ports.tokens) < request.budget):
+        if query.probes and (not lessons or leaves_room(lessons, skills, request.budget, ports.tokens)):
             reference = await self._reference(request, query, legs, vectors)
             lessons += await self._lessons(legs, query, gathered, reference)
             near += reference.near_misses

@@ -102,22 +102,35 @@ async def on_connection(pool: Pool, work: Callable[[Connection], Awaitable[Outco
         async with pool.connection() as connection:
             return await work(connection)
 
-    async def replace_lost_connections(state: RetryCallState) -> None:
-        error = state.outcome and state.outcome.exception()
-        if not isinstance(error, psycopg.errors.TransactionRollback):
-            await pool.check()
+    try:
+        try:
+            return await attempt()
+        except psycopg.Error as error:
+            # Only now: to set retrying up takes as long as the shorter statements do.
+            if not is_blip(error):
+                raise
+            await _replace_lost_connections(pool, error)
+        return await _retrying(pool)(attempt)
+    except psycopg.Error as error:
+        raise _translated(error, str(pool.conninfo)) from error
 
-    retrying = AsyncRetrying(
+
+def _retrying(pool: Pool) -> AsyncRetrying:
+    async def before_sleep(state: RetryCallState) -> None:
+        await _replace_lost_connections(pool, None if state.outcome is None else state.outcome.exception())
+
+    return AsyncRetrying(
         retry=retry_if_exception(is_blip),
         stop=stop_after_delay(_RETRY_SECONDS),
         wait=wait_random_exponential(multiplier=0.02, max=0.2),
-        before_sleep=replace_lost_connections,
+        before_sleep=before_sleep,
         reraise=True,
     )
-    try:
-        return await retrying(attempt)
-    except psycopg.Error as error:
-        raise _translated(error, str(pool.conninfo)) from error
+
+
+async def _replace_lost_connections(pool: Pool, error: BaseException | None) -> None:
+    if not isinstance(error, psycopg.errors.TransactionRollback):
+        await pool.check()
 
 
 async def in_transaction(pool: Pool, work: Callable[[Connection], Awaitable[Outcome]]) -> Outcome:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
+from typing import Any
 
 import psycopg
 from pgvector import HalfVector
@@ -69,25 +71,21 @@ async def nearest(
 ) -> list[VectorHit]:
     """The nearest nodes, best first; each group of levels has an index, so each is a search of its own."""
     hits: list[VectorHit] = []
+    parameters = {"vector": HalfVector(list(vector)), "limit": limit, "exact_limit": exact_limit, **reach._asdict()}
     for group, members in _GROUPS:
-        if wanted := sorted(members.intersection(levels)):
-            route = await _route(connection, kind, group, reach, exact_limit)
-            statement = nodes.with_literals(sql(route), levels=wanted, kind=kind)
-            hits += await _search(connection, statement, vector, reach, limit)
+        if wanted := tuple(sorted(members.intersection(levels))):
+            hits += await _search(connection, _statement(kind, group, wanted), parameters)
     return sorted(hits, key=lambda hit: (-hit.similarity, hit.sha))[:limit]
 
 
-async def _route(connection: Connection, kind: VectorKind, group: str, reach: Reach, exact_limit: int) -> str:
-    """Decide instead of the planner, which takes the index for small projects too and then misses most of them."""
-    cursor = await connection.execute(sql("vectors.live"), {"kind": kind, "group": group, **reach._asdict()})
-    row = await cursor.fetchone()
-    return "vectors.nearest_hnsw" if row and row[0] > exact_limit else "vectors.nearest_exact"
+@cache
+def _statement(kind: VectorKind, group: str, levels: tuple[Level, ...]) -> psycopg.sql.Composed:
+    return nodes.with_literals(sql("vectors.nearest"), levels=levels, kind=kind, level_group=group)
 
 
 async def _search(
-    connection: Connection, statement: psycopg.sql.Composed, vector: Vector, reach: Reach, limit: int
+    connection: Connection, statement: psycopg.sql.Composed, parameters: Mapping[str, Any]
 ) -> list[VectorHit]:
-    parameters = {"vector": HalfVector(list(vector)), "limit": limit, **reach._asdict()}
     try:
         rows = await (await connection.execute(statement, parameters)).fetchall()
     except psycopg.errors.DataException as error:

@@ -44,11 +44,19 @@ async def _fill(pool: Pool, number: int, *, kind: str = "text", level: str = "L1
     return drawn
 
 
-async def _plan(pool: Pool, statement: str, kind: str, levels: tuple[str, ...], reach: Reach) -> str:
-    composed = nodes.with_literals("EXPLAIN " + sql(f"vectors.{statement}"), levels=levels, kind=kind)
-    parameters = {"vector": HalfVector([1.0] * DIMENSIONS), "limit": 50, **reach._asdict()}
+async def _plan(
+    pool: Pool, kind: str, levels: tuple[str, ...], reach: Reach, *, exact_limit: int = vectors.EXACT_LIMIT
+) -> str:
+    """The plan of a search as it was executed, but for what never was."""
+    statement = nodes.with_literals(
+        "EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) " + sql("vectors.nearest"),
+        levels=levels, kind=kind, level_group="lesson" if "L1" in levels or "L2" in levels else levels[0],
+    )  # fmt: skip
+    vector = HalfVector([1.0] * DIMENSIONS)
+    parameters = {"vector": vector, "limit": 50, "exact_limit": exact_limit, **reach._asdict()}
     async with pool.connection() as connection:
-        return "\n".join(line for (line,) in await (await connection.execute(composed, parameters)).fetchall())
+        lines = [line for (line,) in await (await connection.execute(statement, parameters)).fetchall()]
+    return "\n".join(line for line in lines if "never executed" not in line)
 
 
 async def _counts(pool: Pool) -> list[tuple[str, str, str, int]]:
@@ -67,22 +75,24 @@ async def test_each_group_has_its_index(pool, index):
     """The search through an index takes the partial one of its kind and levels, federated or not."""
     await _fill(pool, 3000, kind=index.kind, level=index.levels[0])
     for reach in EVERYWHERE, HERE:
-        assert f"Index Scan using {index.name} " in await _plan(pool, "nearest_hnsw", index.kind, index.levels, reach)
+        plan = await _plan(pool, index.kind, index.levels, reach, exact_limit=0)
+        assert f"Index Scan using {index.name} " in plan
+        assert "memory_vector_scope" not in plan
 
 
 async def test_one_level_of_two_has_the_index(pool):
     """A search for L1 alone takes the index over lessons."""
     await _fill(pool, 3000)
-    assert "Index Scan using memory_vector_text " in await _plan(pool, "nearest_hnsw", "text", ("L1",), EVERYWHERE)
+    assert "Index Scan using memory_vector_text " in await _plan(pool, "text", ("L1",), EVERYWHERE, exact_limit=0)
 
 
 async def test_exact_search_of_a_project_reads_only_the_project(pool):
     """The exact search of one project reads its rows by the scope index, and never the approximate index."""
     await _fill(pool, 3000, projects=20)
-    plan = await _plan(pool, "nearest_exact", "text", ("L1", "L2"), HERE)
+    plan = await _plan(pool, "text", ("L1", "L2"), HERE)
     assert "memory_vector_scope" in plan
     assert "memory_vector_text" not in plan
-    assert "memory_vector_text" not in await _plan(pool, "nearest_exact", "text", ("L1", "L2"), EVERYWHERE)
+    assert "memory_vector_text" not in await _plan(pool, "text", ("L1", "L2"), EVERYWHERE)
 
 
 async def test_exact_search_finds_all(pool):
@@ -109,19 +119,14 @@ async def test_indexed_search_finds_nearly_all(pool):
 
 
 @pytest.mark.parametrize(
-    ("exact_limit", "reach", "route"),
-    [
-        (40, EVERYWHERE, "vectors.nearest_exact"),
-        (39, EVERYWHERE, "vectors.nearest_hnsw"),
-        (10, HERE, "vectors.nearest_exact"),
-        (9, HERE, "vectors.nearest_hnsw"),
-    ],
+    ("exact_limit", "reach", "by_index"),
+    [(3000, EVERYWHERE, False), (2999, EVERYWHERE, True), (750, HERE, False), (749, HERE, True)],
 )
-async def test_route(pool, exact_limit, reach, route):
+async def test_route(pool, exact_limit, reach, by_index):
     """The live rows within reach decide: exact up to the limit, through the index above."""
-    await _fill(pool, 40, projects=4)
-    async with pool.connection() as connection:
-        assert await vectors._route(connection, "text", "lesson", reach, exact_limit) == route
+    await _fill(pool, 3000, projects=4)
+    plan = await _plan(pool, "text", ("L1", "L2"), reach, exact_limit=exact_limit)
+    assert ("Index Scan using memory_vector_text" in plan) == by_index
 
 
 async def test_counts_follow_the_live_vectors(pool):

@@ -68,7 +68,7 @@ def _products(model: ModelProto) -> list[_Product]:
 
 
 def _integer_product(found: _Product, quantized_inputs: set[str]) -> list[NodeProto]:
-    """x · (w · scale) as (x / xscale · w) · (xscale · scale); equal inputs are quantized once."""
+    """X · (w · scale) as (x / xscale · w) · (xscale · scale); equal inputs are quantized once."""
     floats, out = found.product.input[0], found.product.output[0]
     weights, scale = found.cast.input[0], found.scaling.input[1]
     integers = [f"{floats}_{part}" for part in ("integers", "scale", "zero")]

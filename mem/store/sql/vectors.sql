@@ -18,21 +18,24 @@ DELETE FROM memory_vector WHERE node_sha = ANY(%(shas)s) AND kind = 'symptom'
 -- Which vectors a node has, `text` first.
 SELECT kind FROM memory_vector WHERE node_sha = %(sha)s ORDER BY kind DESC
 
--- name: live
--- How many live vectors a search would have to scan.
-SELECT coalesce(sum(live), 0)::bigint FROM vector_count
-WHERE kind = %(kind)s AND level_group = %(group)s AND (%(federated)s OR project IN (%(project)s, '*'))
-
--- name: nearest_exact
--- The nearest vectors by a scan of all that qualify; `+ 0` keeps the HNSW index out.
-SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
-WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
-  AND (%(federated)s OR project IN (%(project)s, '*'))
-ORDER BY (embedding <=> %(vector)s) + 0, node_sha LIMIT %(limit)s
-
--- name: nearest_hnsw
--- The nearest vectors by the partial HNSW index; `IS TRUE` keeps the index on projects out. Comes unordered.
-SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
-WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
-  AND (%(federated)s OR (project IN (%(project)s, '*')) IS TRUE)
-ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
+-- name: nearest
+-- The nearest vectors: where few are within reach by a scan of them all, else by the partial HNSW index. Left to itself
+-- the planner takes the index for small projects, too, and then misses most of them; the branch that the counts rule out
+-- is never executed. `+ 0` keeps the HNSW index out of the one, `IS TRUE` that on projects out of the other. Comes unordered.
+WITH route AS MATERIALIZED (
+    SELECT coalesce(sum(live), 0) > %(exact_limit)s AS by_index FROM vector_count
+    WHERE kind = {kind} AND level_group = {level_group} AND (%(federated)s OR project IN (%(project)s, '*'))
+)
+SELECT * FROM (
+    SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
+    WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
+      AND (%(federated)s OR project IN (%(project)s, '*'))
+    ORDER BY (embedding <=> %(vector)s) + 0, node_sha LIMIT %(limit)s
+) AS scanned WHERE (SELECT NOT by_index FROM route)
+UNION ALL
+SELECT * FROM (
+    SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
+    WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
+      AND (%(federated)s OR (project IN (%(project)s, '*')) IS TRUE)
+    ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
+) AS indexed WHERE (SELECT by_index FROM route)
