@@ -26,19 +26,17 @@ from mem.writing.model_projector import ModelProjector
 from mem.writing.projector import MODEL_ID as EXTRACTIVE
 from tests.openai_server import (
     PROMPTS,
-    RESET,
     Labelled,
     OpenAiServer,
     chat,
     failing,
     half,
     huge,
-    later,
-    page,
     symptoms,
     templates,
     verdict,
-)  # fmt: skip
+)
+from tests.scripted_server import RESET, later, page
 from tests.temporal_server import Rig, TemporalServer, eventually, scheduled
 from tests.workflows.material import candidate
 from tests.workflows.ports import Gate, LostAcknowledgement, Wrapped

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import httpx2
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-from mem.clients.openai.errors import OversizedError, UnreadableError
-from mem.domain.errors import ConfigurationError
+from mem.clients.bounded_http import IDENTITY, bounded, host_of
 
 OPENAI = "https://api.openai.com/v1"
 NO_KEY = "none"
@@ -32,15 +30,7 @@ class Endpoint(NamedTuple):
         Raises:
             ConfigurationError: there are none in it.
         """
-        try:
-            parts = urlsplit(self.base_url or OPENAI)
-            if parts.scheme in ("http", "https") and parts.hostname:
-                return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
-        except ValueError:
-            pass
-        raise ConfigurationError(
-            "OPENAI_BASE_URL is not the address of a server.", "Set it like `http://127.0.0.1:8080/v1`, or unset it."
-        )
+        return host_of(self.base_url or OPENAI, "OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")
 
     @property
     def is_openai(self) -> bool:
@@ -55,40 +45,12 @@ class Endpoint(NamedTuple):
         Raises:
             ConfigurationError: the address is none.
         """
-
-        async def bound(response: httpx2.Response) -> None:
-            # Compressed, a small body could unpack to any size.
-            if response.headers.get("content-encoding", "identity").lower() != "identity":
-                raise UnreadableError
-            if isinstance(response.stream, httpx2.AsyncByteStream):
-                response.stream = _Bounded(response.stream, max_bytes)
-
         return AsyncOpenAI(
             api_key=self.api_key or NO_KEY,
             base_url=self.base_url or OPENAI,
             max_retries=0,
             timeout=httpx2.Timeout(seconds, connect=CONNECT_SECONDS),
-            default_headers={"Accept-Encoding": "identity"},
+            default_headers=IDENTITY,
             # What is asked goes to the address that was set, and to no other that it names.
-            http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound]}, follow_redirects=False),
+            http_client=DefaultAsyncHttpxClient(event_hooks=bounded(max_bytes), follow_redirects=False),
         )
-
-
-class _Bounded(httpx2.AsyncByteStream):
-    """A body that breaks off where it grows too long, before it is kept."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream, max_bytes: int) -> None:
-        self._stream = stream
-        self._max_bytes = max_bytes
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        taken = 0
-        async for chunk in self._stream:
-            taken += len(chunk)
-            if taken > self._max_bytes:
-                raise OversizedError(self._max_bytes)
-            yield chunk
-
-    async def aclose(self) -> None:
-        """Close the connection's stream."""
-        await self._stream.aclose()

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError
 
+from mem.clients.bounded_http import OversizedError, UnreadableError
 from mem.domain.errors import ControllerRefused, MemError, Unavailable
 
 RARELY = 30.0
@@ -32,18 +33,6 @@ _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _MEND = "Check OPENAI_API_KEY, {setting} and OPENAI_BASE_URL, then restart the worker."
 _WAIT = "Nothing is lost: it is asked again until it answers."
 REFUSED = "It is asked a few times; then the embedded default stands in for it."
-
-
-class OversizedError(Exception):
-    """A body was longer than anything that was asked for."""
-
-    def __init__(self, max_bytes: int) -> None:
-        super().__init__(max_bytes)
-        self.max_bytes = max_bytes
-
-
-class UnreadableError(Exception):
-    """A body came in an encoding that was not asked for."""
 
 
 class Asked(NamedTuple):

@@ -13,7 +13,8 @@ from mem.clients.openai.controller import MAX_BYTES, SEED
 from mem.clients.openai.errors import RARELY
 from mem.domain.errors import ConfigurationError, ControllerRefused, Unavailable
 from mem.ports import Prompt
-from tests.openai_server import RESET, OpenAiServer, chat, failing, half, huge, later, page, symptoms
+from tests.openai_server import OpenAiServer, chat, failing, half, huge, symptoms
+from tests.scripted_server import RESET, later, page
 
 KEY = "sk-test-0123456789abcdef"
 SECRET_TEXT = "a text that must not be told again"

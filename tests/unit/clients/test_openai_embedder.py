@@ -11,7 +11,8 @@ from mem.clients.openai.embedder import BATCH, CUTS
 from mem.clients.openai.errors import RARELY
 from mem.domain.errors import Unavailable
 from mem.testing import FakeEmbedder
-from tests.openai_server import OpenAiServer, embeddings, failing, half, page
+from tests.openai_server import OpenAiServer, embeddings, failing, half
+from tests.scripted_server import page
 
 
 @pytest.fixture
