@@ -132,8 +132,22 @@ class RerankQuery(NamedTuple):
 
 
 class Reranker(Protocol):
-    """Scores candidates for a query."""
+    """Scores candidates for a query, each by itself: its score does not depend on the others."""
+
+    @property
+    def model_id(self) -> str:
+        """Names what scores."""
+        ...
+
+    @property
+    def most(self) -> int | None:
+        """How many candidates of one query it should be given, since it has a deadline; None: any number."""
+        ...
 
     async def rerank(self, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
-        """A probability of relevance for each candidate, in their order, never normalised over them."""
+        """A probability of relevance for each candidate, in their order, never normalised over them.
+
+        Raises:
+            Unavailable: it gave none, or not in time; says which reranker that is, and what to mend.
+        """
         ...

@@ -31,8 +31,9 @@ from mem.recall.gather import WIDTH, Gathered, best_of, embedded, gather
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
 from mem.recall.outcome import LookUpOutcome, Unsettled
 from mem.recall.query import Query, read_query
-from mem.recall.rank import Ranking, as_lesson, rank_lessons, rank_of_tool, rank_reference, score
+from mem.recall.rank import Ranking, as_lesson, rank_lessons, rank_of_tool, rank_reference
 from mem.recall.render import Found, outcome_of, render_body
+from mem.recall.shortlist import score_best
 
 OPERATION = "context"
 
@@ -103,8 +104,8 @@ class LookUp:
         if gathered.of_tool:
             return rank_of_tool([gathered.candidates[sha] for sha in gathered.of_tool], request.project)
         candidates = [gathered.candidates[sha] for sha in sorted(gathered.candidates)]
-        scores = await score(self._ports.reranker, legs, RerankQuery(query.text, query.tool), candidates)
-        return rank_lessons(candidates, scores, request.project)
+        scored = await score_best(self._ports.reranker, legs, RerankQuery(query.text, query.tool), candidates)
+        return rank_lessons(*scored, request.project)
 
     async def _skills(self, query: Query, vectors: Sequence[Vector]) -> list[SkillHit]:
         best: dict[str, tuple[Skill, float]] = {}
@@ -119,8 +120,8 @@ class LookUp:
         candidates = await legs.run(
             "reference", "search", self._reference_candidates(query, vectors), list[Candidate]()
         )
-        scores = await score(self._ports.reranker, legs, RerankQuery(query.text, query.tool), candidates)
-        return rank_reference(candidates, scores, request.project)
+        scored = await score_best(self._ports.reranker, legs, RerankQuery(query.text, query.tool), candidates)
+        return rank_reference(*scored, request.project)
 
     async def _reference_candidates(self, query: Query, vectors: Sequence[Vector]) -> list[Candidate]:
         """Chunks near in meaning; without vectors those that share words."""

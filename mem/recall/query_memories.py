@@ -16,7 +16,8 @@ from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
 from mem.recall.query_legs import Recalled, explained, ranks_of, recall
 from mem.recall.query_outcome import HitTrace, QueryOutcome, QueryTrace, UnsettledQuery
 from mem.recall.question import Question, plain_question, read_question
-from mem.recall.rank import Ranked, rank_hits, score
+from mem.recall.rank import Ranked, rank_hits
+from mem.recall.shortlist import score_best
 
 OPERATION = "query"
 
@@ -76,8 +77,8 @@ class QueryMemories:
 
     async def _hits(self, request: QueryInput, question: Question, recalled: Recalled, legs: Legs) -> list[QueryHit]:
         asked = RerankQuery("\n".join(question.texts), question.tool)
-        scores = await score(self._ports.reranker, legs, asked, recalled.candidates)
-        ranked = rank_hits(recalled.candidates, scores, request.project, request.k)
+        scored = await score_best(self._ports.reranker, legs, asked, recalled.candidates, wanted=request.k)
+        ranked = rank_hits(*scored, request.project, request.k)
         provenance = await legs.run("text", "provenance", self._provenance(ranked), dict[str, list[Parent]]())
         return [_hit(one, provenance, recalled) for one in ranked]
 

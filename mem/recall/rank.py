@@ -47,14 +47,15 @@ async def score(
     """A probability for each candidate, rounded; None where the reranker failed, so that recall order stands."""
     if not candidates:
         return []
-    scores = await legs.run("rerank", "score", _checked(reranker, query, candidates), None)
+    scores = await legs.run("rerank", f"score, by {reranker.model_id}", _checked(reranker, query, candidates), None)
     return None if scores is None else [round(value, SCORE_DIGITS) for value in scores]
 
 
 async def _checked(reranker: Reranker, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
     scores = await reranker.rerank(query, candidates)
     if len(scores) != len(candidates) or not all(math.isfinite(value) for value in scores):
-        raise Unavailable(f"The reranker gave no score for some of {len(candidates)} candidates.", "Look at its log.")
+        cause = f"The reranker {reranker.model_id} gave no score for some of {len(candidates)} candidates."
+        raise Unavailable(cause, "Look at its log.")
     return scores
 
 

@@ -77,6 +77,11 @@ class FakeProjector:
 class FakeReranker:
     """Scores by the share of the query's words that a candidate has."""
 
+    model_id = "fake-reranker-1"
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
+
     async def rerank(self, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
         """A probability of relevance for each candidate, in their order."""
         asked = set(words(query.text))

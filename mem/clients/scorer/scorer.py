@@ -63,6 +63,16 @@ class EmbeddedScorer:
         data = tomllib.loads(files(__package__).joinpath("weights.toml").read_text(encoding="utf-8"))
         return cls(_weights(data["lessons"]), _weights(data["reference"]))
 
+    @property
+    def model_id(self) -> str:
+        """Names it for what it is."""
+        return "embedded scorer"
+
+    @property
+    def most(self) -> int | None:
+        """It takes no time to speak of."""
+        return None
+
     async def rerank(self, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
         """A probability for each candidate, in their order."""
         return await asyncio.to_thread(self._rerank, query, candidates)

@@ -50,7 +50,10 @@ NPM_SYMPTOM = (
 class Scores:
     """A reranker that says what it is told: by the first of its words that a text contains, else `other`."""
 
-    def __init__(self, by_word: Mapping[str, float] | None = None, other: float = 0.9) -> None:
+    model_id = "told"
+
+    def __init__(self, by_word: Mapping[str, float] | None = None, other: float = 0.9, most: int | None = None) -> None:
+        self.most = most
         self.by_word = dict(by_word or {})
         self.other = other
         self.asked: list[RerankQuery] = []
