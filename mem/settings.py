@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
-from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -39,10 +40,31 @@ class Settings(BaseSettings):
         default=None, validation_alias=AliasChoices("openai_base_url", "OPENAI_BASE_URL")
     )
 
+    rerank_url: str | None = None
+    """A server's address; None: the embedded scorer, or the cross-encoder of `rerank_path`."""
+    rerank_path: Path | None = None
+    """A folder with model.onnx and tokenizer.json, or an .onnx file with its tokenizer beside it."""
+    rerank_model: str | None = Field(default=None, max_length=200)
+    """Which of its models the server shall use; None: it has one."""
+    rerank_key: SecretStr | None = None
+    rerank_scores: Literal["probability", "logit"] | None = None
+    """What the reranker answers; None: what the calibration says, else probabilities of a server, logits of a file."""
+    rerank_calibration: Path | None = None
+    rerank_seconds: float = Field(default=1.8, gt=0, le=1.9)
+    """Its deadline, below the one of a leg, so that the work ends before nobody waits for it any more."""
+    rerank_most: int | None = Field(default=None, ge=1, le=1000)
+    """How many candidates of a lookup it scores, the best by recall order; None: what its kind has time for."""
+    rerank_batch: int = Field(default=32, ge=1, le=1000)
+    """How many documents a server takes in one request."""
+
     @field_validator(
-        "chat_model", "embedding_model", "embedding_dimensions", "openai_api_key", "openai_base_url", mode="before"
-    )
+        "chat_model", "embedding_model", "embedding_dimensions", "openai_api_key", "openai_base_url",
+        "rerank_url", "rerank_path", "rerank_model", "rerank_key", "rerank_scores", "rerank_calibration",
+        "rerank_seconds", "rerank_most", "rerank_batch",
+        mode="before",
+    )  # fmt: skip
     @classmethod
-    def _blank_is_unset(cls, value: object) -> object:
+    def _blank_is_unset(cls, value: object, info: ValidationInfo) -> object:
         """A variable that is set to nothing names nothing."""
-        return None if isinstance(value, str) and not value.strip() else value
+        blank = isinstance(value, str) and not value.strip()
+        return cls.model_fields[str(info.field_name)].default if blank else value

@@ -54,7 +54,9 @@ from mem.writing.projector import ExtractiveProjector
 from mem.writing.prompts import load_prompt
 
 if TYPE_CHECKING:
-    from mem.clients.openai import Endpoint
+    from mem.clients.openai import Endpoint as OpenAiEndpoint
+    from mem.clients.rerank import Calibration
+    from mem.clients.rerank.calibration import Scale
 
 LEG_STATEMENT_MS = 1800
 """Below the deadline of a leg, so that the database gives up before the leg does."""
@@ -122,7 +124,7 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
 
     Raises:
         ConfigurationError: no database is known, it is not migrated, or its index is for another model; or a controller
-            is configured whose address or prompts are not.
+            is configured whose address or prompts are not, or a reranker of which a part is missing.
         Unavailable: the database does not answer, or the embedding model does not where it has to be asked for its
             dimensions.
     """
@@ -140,7 +142,8 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
         memories = PostgresMemories(writes, clock)
         extractive = ExtractiveProjector()
         controlled = None if prompts is None else _open_controller(settings, prompts, memories, opened)
-        asking = await _look_up_ports(legs, clock, embedder, settings)
+        reranker = await open_reranker(settings, opened)
+        asking = await _look_up_ports(legs, clock, embedder, reranker, settings)
         yield Ports(
             journal=PostgresJournal(writes, clock),
             memories=memories,
@@ -219,7 +222,7 @@ async def _open_embedder(settings: Settings, pool: Pool, opened: AsyncExitStack)
     return embedder
 
 
-def _endpoint(settings: Settings, setting: str) -> Endpoint:
+def _endpoint(settings: Settings, setting: str) -> OpenAiEndpoint:
     from mem.clients.openai import Endpoint  # noqa: PLC0415 - a third of a second to import
 
     key = settings.openai_api_key
@@ -231,8 +234,61 @@ def _endpoint(settings: Settings, setting: str) -> Endpoint:
     return Endpoint(settings.openai_base_url, None if key is None else key.get_secret_value())
 
 
-async def _look_up_ports(legs: Pool, clock: Clock, embedder: Embedder, settings: Settings) -> LookUpPorts:
-    reranker: Reranker = EmbeddedScorer.load()
+async def open_reranker(settings: Settings, opened: AsyncExitStack) -> Reranker:
+    """The configured reranker; no server is contacted, and a model in a file is loaded.
+
+    Raises:
+        ConfigurationError: two are configured, or one of which a part is missing.
+    """
+    _check_reranker(settings)
+    if settings.rerank_path is None and settings.rerank_url is None:
+        return EmbeddedScorer.load()
+    from mem.clients.rerank import CrossEncoder, Endpoint, LocalReranker, ServedReranker  # noqa: PLC0415 - as above
+
+    seconds = settings.rerank_seconds
+    if settings.rerank_path is not None:
+        model = await asyncio.to_thread(CrossEncoder.load, settings.rerank_path)
+        calibration = _calibration(settings, model.model_id, "logit")
+        return LocalReranker(model, calibration, seconds=seconds, most=settings.rerank_most)
+    key = settings.rerank_key
+    endpoint = Endpoint(
+        (settings.rerank_url or "").strip(),
+        settings.rerank_model,
+        None if key is None else key.get_secret_value().strip(),
+    )
+    calibration = _calibration(settings, endpoint.model_id, "probability")
+    served = ServedReranker.at(
+        endpoint, calibration, seconds=seconds, most=settings.rerank_most, batch=settings.rerank_batch
+    )
+    opened.push_async_callback(served.close)
+    return served
+
+
+def _check_reranker(settings: Settings) -> None:
+    url, path = settings.rerank_url, settings.rerank_path
+    if url is not None and path is not None:
+        raise ConfigurationError("MEM_RERANK_URL and MEM_RERANK_PATH are both set.", "Unset one of them.")
+    of_a_server = ("rerank_model", "rerank_key") if url is None else ()
+    of_a_model = ("rerank_scores", "rerank_calibration") if url is None and path is None else ()
+    for name in (*of_a_server, *of_a_model):
+        if getattr(settings, name) is not None:
+            setting = f"MEM_{name.upper()}"
+            raise ConfigurationError(
+                f"{setting} is set, and nothing that it is for is.", f"Set MEM_RERANK_URL, or unset {setting}."
+            )
+
+
+def _calibration(settings: Settings, model_id: str, scale: Scale) -> Calibration:
+    from mem.clients.rerank import Calibration, read_calibration  # noqa: PLC0415 - as above
+
+    if settings.rerank_calibration is None:
+        return Calibration(scores=settings.rerank_scores or scale)
+    return read_calibration(settings.rerank_calibration, model=model_id, scores=settings.rerank_scores)
+
+
+async def _look_up_ports(
+    legs: Pool, clock: Clock, embedder: Embedder, reranker: Reranker, settings: Settings
+) -> LookUpPorts:
     tokens: TokenCounter = await asyncio.to_thread(Cl100kCounter.load)
     return LookUpPorts(
         memories=PostgresMemories(legs, clock),

@@ -19,4 +19,6 @@ def refuse_live_models(environment: MutableMapping[str, str]) -> None:
         pytest.exit("OPENAI_BASE_URL names another machine: unset it to run the tests.", returncode=4)
     for name in ("OPENAI_API_KEY", "MEM_CHAT_MODEL", "MEM_EMBEDDING_MODEL", "MEM_EMBEDDING_DIMENSIONS"):
         environment.pop(name, None)
+    for name in [each for each in environment if each.startswith("MEM_RERANK_")]:
+        environment.pop(name)
     environment["OPENAI_BASE_URL"] = given or NOWHERE

@@ -19,6 +19,7 @@ def test_an_address_elsewhere_stops_the_run(address):
 def test_nothing_leads_to_a_model():
     """Models and keys of the caller's environment are taken away, and a client without an address gets ours."""
     environment = {"OPENAI_API_KEY": "sk-1", "MEM_CHAT_MODEL": "chat-1", "MEM_EMBEDDING_MODEL": "v", "HOME": "/root"}
+    environment |= {"MEM_RERANK_URL": "http://10.0.0.7", "MEM_RERANK_KEY": "k"}
     refuse_live_models(environment)
     assert environment == {"OPENAI_BASE_URL": NOWHERE, "HOME": "/root"}
     assert "OPENAI_API_KEY" not in os.environ

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from mem.local.plan import _app_env
 from mem.local.stack_file import StackFile, TemporalAddress
+from mem.recall.legs import LEG_SECONDS
 from mem.settings import Settings
 
 MODELS = {
@@ -15,6 +16,10 @@ MODELS = {
     "MEM_EMBEDDING_DIMENSIONS": "1536",
     "OPENAI_API_KEY": "sk-test",
     "OPENAI_BASE_URL": "http://127.0.0.1:8080/v1",
+    "MEM_RERANK_URL": "http://127.0.0.1:8081/rerank",
+    "MEM_RERANK_MODEL": "scores-1",
+    "MEM_RERANK_KEY": "sk-rerank",
+    "MEM_RERANK_SECONDS": "1.5",
 }
 
 
@@ -42,7 +47,9 @@ def test_models_go_by_their_own_names(monkeypatch):
     )
     assert settings.openai_base_url == "http://127.0.0.1:8080/v1"
     assert settings.openai_api_key.get_secret_value() == "sk-test"
-    assert "sk-test" not in repr(settings)
+    assert (settings.rerank_url, settings.rerank_model) == (MODELS["MEM_RERANK_URL"], "scores-1")
+    assert settings.rerank_key.get_secret_value() == "sk-rerank"
+    assert "sk-" not in repr(settings)
 
 
 def test_a_blank_variable_is_not_set(monkeypatch):
@@ -51,6 +58,7 @@ def test_a_blank_variable_is_not_set(monkeypatch):
         monkeypatch.setenv(name, " ")
     assert Settings().chat_model is None
     assert Settings().embedding_dimensions is None
+    assert (Settings().rerank_url, Settings().rerank_key, Settings().rerank_seconds) == (None, None, 1.8)
 
 
 def test_dimensions_that_no_index_holds(monkeypatch):
@@ -58,6 +66,16 @@ def test_dimensions_that_no_index_holds(monkeypatch):
     monkeypatch.setenv("MEM_EMBEDDING_DIMENSIONS", "5000")
     with pytest.raises(ValidationError):
         Settings()
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "2", "nan", "inf"])
+def test_a_reranker_ends_before_its_leg(monkeypatch, seconds):
+    """Its deadline is below the one of a leg, and there is one."""
+    monkeypatch.setenv("MEM_RERANK_SECONDS", seconds)
+    with pytest.raises(ValidationError):
+        Settings()
+    monkeypatch.setenv("MEM_RERANK_SECONDS", "1.9")
+    assert Settings().rerank_seconds < LEG_SECONDS
 
 
 def test_the_stack_hands_them_on(monkeypatch):
