@@ -36,6 +36,7 @@ test-slow: install .venv/model
 bench: install
 	$(BIN)/python bench/loop.py
 	$(BIN)/python bench/rebuild.py
+	$(BIN)/python bench/gaps.py
 	$(BIN)/python bench/symptoms.py
 
 # Needs uv; names no index, so that the lock works with any.

@@ -19,6 +19,7 @@ _MODULES = {
     "accept": "accept",
     "lookup": "context",
     "query": "query",
+    "gaps": "gaps",
     "symptoms": "symptoms",
     "signature": "signature",
     "reference": "reference",

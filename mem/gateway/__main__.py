@@ -15,6 +15,7 @@ from mem.client import MemoryClient
 from mem.domain.errors import ConfigurationError, MemError
 from mem.domain.faults import told
 from mem.gateway.app import create_app
+from mem.gateway.reading import Reading
 from mem.settings import Settings
 
 LOOPBACK = "127.0.0.1"
@@ -28,13 +29,14 @@ async def serve(settings: Settings) -> None:
         MemError: no Temporal server is known, or it does not answer.
     """
     found = find_addresses(settings)
-    # Not by way of the wiring, which loads database and models: this process needs neither, nor the extra `worker`.
+    # Not by way of the wiring, which loads models: this process needs none, and no database until it is asked to read.
     client = await MemoryClient.connect(
         address=found.need_temporal(), namespace=found.namespace, task_queue=found.task_queue
     )
-    config = uvicorn.Config(create_app(client), log_level="warning", access_log=False)
     with _bound(settings.http_port or DEFAULT_PORT) as listening:
-        await uvicorn.Server(config).serve(sockets=[listening])
+        async with Reading(found.database_url) as reading:
+            config = uvicorn.Config(create_app(client, reading), log_level="warning", access_log=False)
+            await uvicorn.Server(config).serve(sockets=[listening])
 
 
 def _bound(port: int) -> socket.socket:

@@ -10,14 +10,18 @@ from fastapi.responses import JSONResponse, Response
 from mem.client import MemoryClient, Reply
 from mem.domain.accepting import AcceptRequest
 from mem.domain.errors import MemError
+from mem.domain.gaps import GapsRequest
 from mem.domain.lookup import ContextRequest
 from mem.domain.query import QueryRequest
-from mem.gateway.bodies import Identified, read_fields
+from mem.gateway.bodies import Identified, read_fields, read_parameters
+from mem.gateway.described import GAPS_ANSWERS, body, parameters
 from mem.gateway.problems import install, name_request, problem, request_id_header
+from mem.gateway.reading import Reading
 
 
-def create_app(client: MemoryClient) -> FastAPI:
-    """The gateway over a client."""
+def create_app(client: MemoryClient, reading: Reading | None = None) -> FastAPI:
+    """The gateway over a client of the worker and what reads from the store, without which such reads are a 503."""
+    reading = reading or Reading(None)
     app = FastAPI(title="mem", summary="A failure memory on Temporal.")
     install(app)
 
@@ -34,7 +38,7 @@ def create_app(client: MemoryClient) -> FastAPI:
         return JSONResponse({"status": "ready"})
 
     @app.post(
-        "/memory/context", summary="What is known about a failure, task or tool", openapi_extra=_body(ContextRequest)
+        "/memory/context", summary="What is known about a failure, task or tool", openapi_extra=body(ContextRequest)
     )
     async def context(request: Request) -> Response:
         identified = await read_fields(request)
@@ -42,19 +46,29 @@ def create_app(client: MemoryClient) -> FastAPI:
         name_request(request, asked.request_id)
         return _replied(await client.look_up(asked), identified)
 
-    @app.post("/memory/accept", summary="Hand in a candidate memory", openapi_extra=_body(AcceptRequest))
+    @app.post("/memory/accept", summary="Hand in a candidate memory", openapi_extra=body(AcceptRequest))
     async def accept(request: Request) -> Response:
         identified = await read_fields(request)
         candidate = AcceptRequest.model_validate(identified.fields)
         name_request(request, candidate.request_id)
         return _replied(await client.accept(candidate), identified)
 
-    @app.post("/memory/query", summary="Ask a project's memories a question", openapi_extra=_body(QueryRequest))
+    @app.post("/memory/query", summary="Ask a project's memories a question", openapi_extra=body(QueryRequest))
     async def query(request: Request) -> Response:
         identified = await read_fields(request)
         question = QueryRequest.model_validate(identified.fields)
         name_request(request, question.request_id)
         return _replied(await client.query(question), identified)
+
+    @app.get(
+        "/memory/gaps",
+        summary="Which failures keep happening that no memory explains",
+        openapi_extra=parameters(GapsRequest),
+        responses=GAPS_ANSWERS,
+    )
+    async def gaps(request: Request) -> Response:
+        answer = await reading.gaps(GapsRequest.model_validate(read_parameters(request)))
+        return Response(answer.model_dump_json(), media_type="application/json")
 
     return app
 
@@ -65,14 +79,3 @@ def _replied(reply: Reply[Any], identified: Identified) -> Response:
     if reply.notes:
         headers["Mem-Note"] = " ".join(reply.notes)
     return Response(reply.body, media_type="application/json", headers=headers)
-
-
-def _body(model: type[ContextRequest | AcceptRequest | QueryRequest]) -> dict[str, Any]:
-    schema = model.model_json_schema(ref_template="{model}")
-    # FastAPI takes this as it is and names no components: what the fields refer to has to stand in them.
-    parts = schema.pop("$defs", {})
-    for field in schema["properties"].values():
-        if "$ref" in field.get("items", {}):
-            field["items"] = parts[field["items"]["$ref"]]
-    schema["required"] = [name for name in schema.get("required", []) if name != "request_id"]
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

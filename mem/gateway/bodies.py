@@ -1,4 +1,4 @@
-"""Reading a request body: bounded, strict, with the request id from wherever the caller put it."""
+"""Reading what a request brings: a body, bounded and strict, with its request id, or the parameters of its URL."""
 
 from __future__ import annotations
 
@@ -40,6 +40,19 @@ async def read_fields(request: Request) -> Identified:
     if request_id is None:
         request_id = f"made-{secrets.token_hex(16)}"
     return Identified({**fields, "request_id": request_id}, str(request_id))
+
+
+def read_parameters(request: Request) -> dict[str, str]:
+    """The parameters of a URL, by name.
+
+    Raises:
+        InvalidRequest: one is given twice.
+    """
+    given = request.query_params.multi_items()
+    found = dict(given)
+    if len(found) < len(given):
+        raise InvalidRequest("A parameter is given twice.", "Give each at most once.")
+    return found
 
 
 async def _bounded(request: Request) -> bytes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import NamedTuple, Protocol
 
 from mem.domain.accepting import LinkedSignature
+from mem.domain.gaps import Gap
 from mem.domain.rebuild import Compared
 from mem.domain.signatures import Signature
 from mem.ports.memories import Reach
@@ -30,6 +32,30 @@ class Seen(NamedTuple):
 
     times: int
     last: str | None
+
+
+class GapQuery(NamedTuple):
+    """Which gaps are asked for.
+
+    counted: the projects whose sightings count; None: all.
+    readable: the projects whose memories make a failure known; None: all. Only those of visibility `global` do.
+    since: the first day whose sightings count; None: all days do.
+    algo: the current version of the key algorithm.
+    """
+
+    counted: tuple[str, ...] | None
+    readable: tuple[str, ...] | None
+    tool: str | None
+    since: date | None
+    limit: int
+    algo: int
+
+
+class GapsFound(NamedTuple):
+    """The first gaps, and the number of all of them."""
+
+    gaps: list[Gap]
+    total: int
 
 
 class Failures(Protocol):
@@ -77,4 +103,16 @@ class Failures(Protocol):
 
     async def seen(self, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:
         """The counts of each signature; zero where it was never seen."""
+        ...
+
+    async def gaps(self, query: GapQuery) -> GapsFound:
+        """The signatures that were seen and point at no live memory that is readable.
+
+        One that points at a superseded memory is known where a live successor stands for it. By count, then by last
+        day, both from the highest, then by sig_sha.
+
+        A signature of another version than `algo` that says the same as one of that version is not told beside it. One
+        of `algo` is no gap while a memory answers to an earlier one that says the same. The same: tool, rule, code and
+        message are equal.
+        """
         ...

@@ -12,8 +12,8 @@ from mem.domain.accepting import LinkedSignature
 from mem.domain.journal import Record
 from mem.domain.rebuild import Compared
 from mem.domain.signatures import Signature
-from mem.ports import Clock, CoarseHit, KnownHit, Reach, Seen
-from mem.store import journal, nodes
+from mem.ports import Clock, CoarseHit, GapQuery, GapsFound, KnownHit, Reach, Seen
+from mem.store import gaps, journal, nodes
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
 from mem.writing import entries
@@ -112,6 +112,10 @@ class PostgresFailures:
     async def seen(self, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:
         """The counts of each signature; zero where it was never seen."""
         return await on_connection(self._pool, lambda c: seen(c, sig_shas, reach))
+
+    async def gaps(self, query: GapQuery) -> GapsFound:
+        """The signatures that were seen and point at no live memory that is readable."""
+        return await on_connection(self._pool, lambda c: gaps.find(c, query))
 
 
 async def add(connection: Connection, signatures: Sequence[Signature]) -> None:

@@ -43,8 +43,12 @@ _CALLERS_CHARACTERS = frozenset(
 )
 
 
-async def open_pool(url: str, *, size: int = 8, statement_timeout_ms: int | None = None) -> Pool:
+async def open_pool(
+    url: str, *, size: int = 8, statement_timeout_ms: int | None = None, read_only: bool = False
+) -> Pool:
     """Open a pool of up to `size` connections; a statement that takes longer than the timeout is ended.
+
+    With `read_only` the database refuses whatever would change anything.
 
     Raises:
         ConfigurationError: `url` is no connection string, or the database was not migrated.
@@ -55,6 +59,8 @@ async def open_pool(url: str, *, size: int = 8, statement_timeout_ms: int | None
         await connection.execute(sql("session.settings"))
         if statement_timeout_ms is not None:
             await connection.execute(sql("session.statement_timeout"), {"milliseconds": str(statement_timeout_ms)})
+        if read_only:
+            await connection.execute(sql("session.read_only"))
         await register_vector_async(connection)
 
     await _probe(url, configure)

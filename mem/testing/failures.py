@@ -9,7 +9,8 @@ from mem.domain.accepting import LinkedSignature
 from mem.domain.errors import NotFound, RequestConflict
 from mem.domain.rebuild import Compared
 from mem.domain.signatures import Signature
-from mem.ports import CoarseHit, KnownHit, LedgerKey, Reach, Seen, Settlement
+from mem.ports import CoarseHit, GapQuery, GapsFound, KnownHit, LedgerKey, Reach, Seen, Settlement
+from mem.testing import gaps
 from mem.testing.state import Answered, FakeState, Occurrence
 from mem.writing import entries
 from mem.writing.links import IDENTIFYING, compared
@@ -80,6 +81,10 @@ class FakeFailures:
     async def seen(self, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:
         """The counts of each signature; zero where it was never seen."""
         return count(self._state, sig_shas, reach)
+
+    async def gaps(self, query: GapQuery) -> GapsFound:
+        """The signatures that were seen and point at no live memory that is readable."""
+        return gaps.find(self._state, query)
 
 
 class FakeLedger:

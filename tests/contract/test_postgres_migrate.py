@@ -146,3 +146,25 @@ async def test_no_active_model(empty_database_url):
         await parts.memories.put_vectors("text", {sha: "text"}, FakeEmbedder())
     assert await parts.memories.vector_kinds(sha) == []
     await pool.close()
+
+
+async def test_the_first_day_of_what_was_counted_before_is_found(empty_database_url, monkeypatch):
+    """Counts of an earlier version get the first day of their sightings, and a worker of it goes on counting."""
+    with monkeypatch.context() as patch:
+        patch.setattr("mem.store.migrate.migrations", lambda: migrations()[:7])
+        await migrate(empty_database_url)
+    counted = "INSERT INTO mem.occurrence_count (sig_sha, project, times, last_seen) VALUES "
+    _rows(
+        empty_database_url,
+        "INSERT INTO mem.failure_signature (sig_sha, sig_coarse, algo, tool, rule, message, excerpt)"
+        " VALUES ('a', 'c', 1, 't', 'r', 'm', 'e'), ('b', 'c', 1, 't', 'r', 'm', 'e');"
+        "INSERT INTO mem.occurrence (project, operation, request_id, sig_sha, seen_on) VALUES"
+        " ('p', 'context', '1', 'a', '2026-07-02'), ('p', 'accept', '1', 'a', '2026-06-30'),"
+        " ('q', 'context', '1', 'a', '2026-07-01');"
+        + counted
+        + "('a', 'p', 2, '2026-07-02'), ('a', 'q', 1, '2026-07-01')",
+    )
+    assert await migrate(empty_database_url) == ["0008_gaps.sql"]
+    _rows(empty_database_url, counted + "('b', 'p', 1, '2026-07-03')")
+    first_seen = "SELECT project, first_seen::text FROM mem.occurrence_count WHERE sig_sha = 'a' ORDER BY project"
+    assert _rows(empty_database_url, first_seen) == [("p", "2026-06-30"), ("q", "2026-07-01")]

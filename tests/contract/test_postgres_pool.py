@@ -107,3 +107,13 @@ async def test_deadlock_free_writers(pool):
     )
     head = await verify_stored(pool)
     assert head.length == 12 + len(set(texts.values()))
+
+
+async def test_a_pool_that_reads_alone_changes_nothing(database_url):
+    """The database itself refuses what writes, and gives what is read."""
+    async with await open_pool(database_url, size=1, read_only=True) as reading:
+        parts = postgres_parts(reading)
+        assert (await parts.journal.head()).length == 0
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            await parts.accept("lesson")
+        assert (await parts.journal.head()).length == 0

@@ -35,10 +35,11 @@ WITH added AS (
     ON CONFLICT DO NOTHING
     RETURNING sig_sha
 )
-INSERT INTO occurrence_count AS c (sig_sha, project, times, last_seen)
-SELECT sig_sha, %(project)s, 1, %(seen_on)s FROM added ORDER BY sig_sha
+INSERT INTO occurrence_count AS c (sig_sha, project, times, last_seen, first_seen)
+SELECT sig_sha, %(project)s, 1, %(seen_on)s, %(seen_on)s FROM added ORDER BY sig_sha
 ON CONFLICT (sig_sha, project) DO UPDATE
-SET times = c.times + 1, last_seen = greatest(c.last_seen, excluded.last_seen)
+SET times = c.times + 1, last_seen = greatest(c.last_seen, excluded.last_seen),
+    first_seen = least(c.first_seen, excluded.first_seen)
 
 -- name: linked
 -- The signatures that point at a node.

@@ -16,3 +16,7 @@ SET idle_in_transaction_session_timeout = '30s'
 -- name: statement_timeout
 -- End each later statement of this connection that takes longer.
 SELECT set_config('statement_timeout', %(milliseconds)s, false)
+
+-- name: read_only
+-- Let no later statement of this connection change anything.
+SET default_transaction_read_only = on

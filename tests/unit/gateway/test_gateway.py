@@ -1,4 +1,4 @@
-"""The HTTP door over a stub client: requests in, exact bytes or problem documents out."""
+"""The HTTP door over a stub client and a stub store: requests in, exact bytes or problem documents out."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ from mem.domain.errors import (
     TooLarge,
     Unavailable,
 )
+from mem.domain.gaps import GapsAnswer, GapsRequest
 from mem.domain.ids import fingerprint
 from mem.domain.lookup import check_inputs
 from mem.domain.query import check_question
 from mem.gateway.app import create_app
 from mem.gateway.bodies import MAX_BODY_BYTES
+from mem.gateway.described import GAPS_EXAMPLE
 from mem.gateway.problems import problem
 
 ODD_BYTES = b'{"tier":null,  "b":1,"a":"\xc3\xbc","score":0.50}\n'
 CONTEXT = "/memory/context"
 ACCEPT = "/memory/accept"
 QUERY = "/memory/query"
+GAPS = "/memory/gaps"
 QUESTION = {"request_id": "r", "project": "p", "question": "why?", "levels": ["L1", "R"], "k": 50, "explain": True}
 ASKED = {"request_id": "r", "project": "p", "tool": "npm"}
 BROUGHT = {"request_id": "r", "project": "p", "level": "L1", "text": "t"}
@@ -65,14 +68,33 @@ class StubClient:
         return Reply(None, ODD_BYTES, self.notes)
 
 
+class StubReading:
+    """Takes what a route asks of the store, and gives a fixed answer or an error."""
+
+    def __init__(self) -> None:
+        self.requests: list[GapsRequest] = []
+        self.error: Exception | None = None
+
+    async def gaps(self, request: GapsRequest) -> GapsAnswer:
+        self.requests.append(request)
+        if self.error is not None:
+            raise self.error
+        return GapsAnswer.model_validate(GAPS_EXAMPLE)
+
+
 @pytest.fixture
 def stub() -> StubClient:
     return StubClient()
 
 
 @pytest.fixture
-async def http(stub) -> AsyncIterator[httpx2.AsyncClient]:
-    transport = httpx2.ASGITransport(create_app(stub), raise_app_exceptions=False)
+def reading() -> StubReading:
+    return StubReading()
+
+
+@pytest.fixture
+async def http(stub, reading) -> AsyncIterator[httpx2.AsyncClient]:
+    transport = httpx2.ASGITransport(create_app(stub, reading), raise_app_exceptions=False)
     async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
         yield client
 
@@ -428,3 +450,84 @@ async def test_an_agent_cannot_overrule_the_gate(http, stub):
     found = problem_of(await http.post(ACCEPT, json={**BROUGHT, "override": "I know better."}), 422)
     assert "override" in found["detail"]
     assert stub.requests == []
+
+
+# --- gaps ---
+
+
+async def test_gaps_are_asked_by_the_parameters_of_the_url(http, reading):
+    """Each goes on under its name, one that is not given does not, and the answer is JSON."""
+    response = await http.get(GAPS, params={"project": "p", "tool": "npm", "since": "7d", "limit": "1000"})
+    assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
+    assert response.json() == GAPS_EXAMPLE
+    await http.get(GAPS)
+    assert [each.model_dump(exclude_unset=True) for each in reading.requests] == [
+        {"project": "p", "tool": "npm", "since": "7d", "limit": 1000},
+        {},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "field"),
+    [
+        ("?project=a%20b", "project"),
+        ("?project=", "project"),
+        ("?project=p%0a", "project"),
+        ("?tool=", "tool"),
+        ("?since=yesterday", "since"),
+        ("?since=2026-02-30", "since"),
+        ("?limit=0", "limit"),
+        ("?limit=1001", "limit"),
+        ("?limit=", "limit"),
+        ("?limit=ten", "limit"),
+        ("?limit=1&limit=2", "given twice"),
+        ("?surprise=1", "surprise"),
+        ("?" + "&".join(f"f{n}=SECRET" for n in range(1000)), "and 995 more"),
+    ],
+)
+async def test_a_parameter_outside_the_contract_is_a_problem(http, reading, url, field):
+    """The problem names it, quotes no value, and says what to do; nothing is asked."""
+    found = problem_of(await http.get(GAPS + url), 422)
+    assert field in found["detail"]
+    assert "SECRET" not in found["detail"]
+    assert found["remedy"]
+    assert reading.requests == []
+
+
+@pytest.mark.parametrize(("kind", "status"), [(Unavailable, 503), (ConfigurationError, 500), (InvalidRequest, 422)])
+async def test_an_error_of_the_store_is_a_problem(http, reading, kind, status):
+    """It says what went wrong and what to do; only 503 says when to come back."""
+    reading.error = kind("The cause.", "The remedy.")
+    response = await http.get(GAPS)
+    found = problem_of(response, status)
+    assert (found["title"], found["detail"], found["remedy"]) == (kind.__name__, "The cause.", "The remedy.")
+    assert ("retry-after" in response.headers) is (status == 503)
+
+
+async def test_without_a_database_gaps_are_a_problem_and_all_else_goes_on(stub):
+    """A gateway may run where none is known: it says so, and hands on what the worker answers."""
+    transport = httpx2.ASGITransport(create_app(stub), raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
+        found = problem_of(await client.get(GAPS), 503)
+        assert "knows no database" in found["detail"]
+        assert "MEM_DATABASE_URL" in found["remedy"]
+        assert (await client.post(CONTEXT, json=ASKED)).status_code == 200
+
+
+async def test_gaps_are_read_and_nothing_else(http):
+    """Another method is refused and told which is right."""
+    response = await http.post(GAPS, json={})
+    problem_of(response, 405)
+    assert response.headers["allow"] == "GET"
+
+
+async def test_the_schema_shows_the_gaps_with_a_true_example(http):
+    """Parameters with their limits, the fields of the answer, and an example that is one."""
+    described = (await http.get("/openapi.json")).json()["paths"][GAPS]["get"]
+    by_name = {each["name"]: each["schema"] for each in described["parameters"]}
+    assert set(by_name) == {"project", "tool", "since", "limit"}
+    assert (by_name["limit"]["minimum"], by_name["limit"]["maximum"], by_name["limit"]["default"]) == (1, 1000, 20)
+    content = described["responses"]["200"]["content"]["application/json"]
+    assert GapsAnswer.model_validate(content["example"]).model_dump(mode="json") == content["example"]
+    assert content["schema"]
+    assert {"422", "503"} <= set(described["responses"])

@@ -1,0 +1,70 @@
+"""The gateway's way to the store, which it can do without: what the worker answers needs no database here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import TYPE_CHECKING, Self
+
+from mem.domain.errors import Unavailable
+from mem.domain.gaps import GapsAnswer, GapsRequest
+
+if TYPE_CHECKING:
+    from mem.reading import Reader
+
+
+class Reading:
+    """Opens the database when it is first asked for; where that fails, again at the next request."""
+
+    def __init__(self, database_url: str | None) -> None:
+        self._url = database_url
+        self._opened = AsyncExitStack()
+        self._opening: asyncio.Task[Reader] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait([self._opening])
+        await self._opened.aclose()
+
+    async def gaps(self, request: GapsRequest) -> GapsAnswer:
+        """The failures that no memory explains.
+
+        Raises:
+            ConfigurationError: the database is not migrated.
+            Unavailable: there is no database here, or it does not answer.
+        """
+        return await (await self._reader()).gaps(request)
+
+    async def _reader(self) -> Reader:
+        """The open database; all who ask at once wait for one attempt."""
+        if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
+            self._opening = asyncio.create_task(self._open())
+        return await asyncio.shield(self._opening)
+
+    async def _open(self) -> Reader:
+        if self._url is None:
+            raise Unavailable(
+                "This gateway knows no database, and what is asked is read from there.",
+                "Set MEM_DATABASE_URL where the gateway runs, and start it again.",
+            )
+        open_reader = await asyncio.to_thread(_imported)
+        return await self._opened.enter_async_context(open_reader(self._url))
+
+
+def _imported() -> Callable[[str], AbstractAsyncContextManager[Reader]]:
+    """What opens the store: half a second to import, and only with the extra `worker`."""
+    try:
+        from mem.reading import open_reader  # noqa: PLC0415 - a gateway without a database needs none of it
+    except ModuleNotFoundError as error:
+        if (error.name or "mem").split(".")[0] == "mem":
+            raise
+        raise Unavailable(
+            f"This gateway cannot read the database: {error.name} is not installed.",
+            "Install mem-worker[worker,http] where the gateway runs.",
+        ) from error
+    return open_reader

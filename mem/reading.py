@@ -1,0 +1,38 @@
+"""The store opened to read alone: for the gateway, for commands, and for programs that have the database's address.
+
+Neither a worker nor a model is needed, nor Temporal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from mem.clients.clock import SystemClock
+from mem.recall.gaps import FindGaps
+from mem.store.failures import PostgresFailures
+from mem.store.pool import open_pool
+
+READ_STATEMENT_MS = 20_000
+"""Above what any read takes; a statement that somebody gave up on ends by it."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What can be read straight from the store, each a use case."""
+
+    gaps: FindGaps
+
+
+@asynccontextmanager
+async def open_reader(database_url: str, *, size: int = 4) -> AsyncIterator[Reader]:
+    """Open a migrated database to read alone, over up to `size` connections.
+
+    Raises:
+        ConfigurationError: the address is none, or the database is not migrated.
+        Unavailable: the database does not answer.
+    """
+    pool = await open_pool(database_url, size=size, statement_timeout_ms=READ_STATEMENT_MS, read_only=True)
+    async with pool:
+        yield Reader(gaps=FindGaps(PostgresFailures(pool, SystemClock()), SystemClock()))
