@@ -116,8 +116,8 @@ async def in_turn(first: Call, second: Call, rounds: int, start: int) -> tuple[f
     """The medians of two calls that take turns, so that what else the machine does meets both alike."""
     times: tuple[list[float], list[float]] = ([], [])
     for number in range(start, start + rounds):
-        for call, took in zip((first, second), times, strict=True):
-            took += await times_ms(call, 1, number)
+        times[0].extend(await times_ms(first, 1, number))
+        times[1].extend(await times_ms(second, 1, number))
     return statistics.median(times[0]), statistics.median(times[1])
 
 

@@ -1,7 +1,7 @@
 """What a lookup costs among many memories: `python bench/lookup.py [--lessons N] [--database-url URL] [--json FILE]`.
 
-One run on one stack: the use case in process beside its embedding alone, how much of the exact nearest its searches find,
-and the same lookup through Temporal beside a no-op update-with-start with one local activity. Lookups and no-ops take
+One run on one stack: the use case in process beside its embedding alone, how much of the exact nearest its searches
+find, and the same lookup through Temporal beside a no-op update-with-start with one local activity. Lookups and no-ops take
 turns. A database that was filled by an earlier run can be used again.
 """
 
@@ -33,7 +33,7 @@ from mem.local import StackOptions, running_stack
 from mem.ports import Reach, Skill, Vector
 from mem.recall.query import read_failure
 from mem.settings import Settings
-from mem.store.pool import Pool, on_connection, open_pool
+from mem.store.pool import Connection, Pool, on_connection, open_pool
 from mem.wiring import Ports, open_ports
 from tests.incidents import Incident, incidents
 
@@ -90,9 +90,10 @@ async def _prepare(bench: Bench, lessons: int) -> None:
 
 
 async def _lessons(pool: Pool) -> int:
-    async def work(connection):  # type: ignore[no-untyped-def]
-        row = await (await connection.execute("SELECT count(*) FROM memory_node WHERE level IN ('L1', 'L2')")).fetchone()
-        return int(row[0])
+    async def work(connection: Connection) -> int:
+        cursor = await connection.execute("SELECT count(*) FROM memory_node WHERE level IN ('L1', 'L2')")
+        row = await cursor.fetchone()
+        return int(row[0]) if row else 0
 
     return await on_connection(pool, work)
 
@@ -162,9 +163,7 @@ async def _recall_of(bench: Bench, kind: VectorKind, project: str | None, querie
 
 async def _through_temporal(bench: Bench) -> dict[str, float]:
     async def look_up(number: int) -> None:
-        request = ContextRequest(
-            request_id=f"{bench.run}-{number}", project=PROJECT, signature_source=_log(number)
-        )
+        request = ContextRequest(request_id=f"{bench.run}-{number}", project=PROJECT, signature_source=_log(number))
         await bench.memory.look_up(request)
 
     floor = bench.floor.look_up

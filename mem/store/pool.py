@@ -149,7 +149,7 @@ async def in_transaction(pool: Pool, work: Callable[[Connection], Awaitable[Outc
 
 
 async def execute_each(connection: Connection, statement: LiteralString, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Execute a statement for each row; one row alone goes without the pipeline, which takes more turns than it saves."""
+    """Execute a statement for each row; one row alone needs no pipeline, which takes turns of its own."""
     if len(rows) == 1:
         await connection.execute(statement, rows[0])
     elif rows:
