@@ -19,6 +19,7 @@ from mem.domain.nodes import Level, Node
 from mem.store import vector_index
 from mem.store.pool import Connection, Pool, on_connection
 from mem.writing.entries import plain_sha
+from mem.writing.likeness import rules_sha
 
 SIZES = {"hundred": 100, "thousand": 1_000, "three-thousand": 3_000, "twenty-thousand": 20_000}
 """Projects of their own, whose searches are measured."""
@@ -121,8 +122,9 @@ def _text(words: random.Random, number: int) -> str:
 
 
 async def _copy_nodes(connection: Connection, made: Sequence[Node]) -> None:
-    # Without bands, which only the search for duplicates needs.
-    rows = [{**node.model_dump(), "sha": node.sha, "plain_sha": plain_sha(node.text)} for node in made]
+    # Without bands, which only the search for duplicates needs; the name of the rules keeps them from being made later.
+    derived = {"bands": [], "bands_by": rules_sha()}
+    rows = [{**node.model_dump(), "sha": node.sha, "plain_sha": plain_sha(node.text), **derived} for node in made]
     columns = list(rows[0])
     statement = compose.SQL("COPY memory_node ({}) FROM STDIN").format(
         compose.SQL(", ").join(compose.Identifier(column) for column in columns)

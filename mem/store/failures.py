@@ -14,7 +14,7 @@ from mem.domain.rebuild import Compared
 from mem.domain.signatures import Signature
 from mem.ports import Clock, CoarseHit, GapQuery, GapsFound, KnownHit, Reach, Seen
 from mem.store import gaps, journal, nodes
-from mem.store.pool import Connection, Pool, in_transaction, on_connection
+from mem.store.pool import Connection, Pool, execute_each, in_transaction, on_connection
 from mem.store.queries import sql
 from mem.writing import entries
 from mem.writing.links import compared
@@ -120,14 +120,12 @@ class PostgresFailures:
 
 async def add(connection: Connection, signatures: Sequence[Signature]) -> None:
     """Add the signatures that are new."""
-    async with connection.cursor() as cursor:
-        await cursor.executemany(sql("failures.insert_signature"), _rows(signatures))
+    await execute_each(connection, sql("failures.insert_signature"), _rows(signatures))
 
 
 async def put(connection: Connection, signatures: Sequence[Signature]) -> None:
     """Add signatures, or correct what identifies those that are there."""
-    async with connection.cursor() as cursor:
-        await cursor.executemany(sql("failures.put_signature"), _rows(signatures))
+    await execute_each(connection, sql("failures.put_signature"), _rows(signatures))
 
 
 async def link(connection: Connection, sha: str, signatures: Sequence[Signature]) -> None:

@@ -13,7 +13,7 @@ from mem.domain.canonical import sha256_hex
 from mem.domain.errors import JournalCorrupt
 from mem.domain.journal import Entry, Head, Record, chain_sha, record_body
 from mem.ports import Clock
-from mem.store.pool import Connection, Pool, in_transaction, on_connection
+from mem.store.pool import Connection, Pool, execute_each, in_transaction, on_connection
 from mem.store.queries import sql
 
 _PAGE = 100
@@ -123,8 +123,7 @@ async def append(connection: Connection, entries: Sequence[Entry], now: datetime
     for seq, entry in enumerate(entries, length + 1):
         previous, sha = sha, chain_sha(sha, record_body(entry, seq=seq, time=time))
         records.append(Record(sha=sha, previous=previous, seq=seq, time=time, **entry.model_dump()))
-    async with connection.cursor() as cursor:
-        await cursor.executemany(sql("journal.append"), [row_of(record) for record in records])
+    await execute_each(connection, sql("journal.append"), [row_of(record) for record in records])
     return records
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from mem.domain.errors import RequestConflict
 from mem.ports import Clock, LedgerKey, Seen, Settlement
@@ -11,6 +12,13 @@ from mem.store import failures, journal
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
 from mem.writing import entries
+
+
+class Answered(NamedTuple):
+    """A row that has not expired."""
+
+    fingerprint: str
+    response: bytes
 
 
 class PostgresLedger:
@@ -70,15 +78,14 @@ class PostgresLedger:
         now = self._clock.now()
         journal_key = entries.lookup_key(*key)
         await journal.lock(connection, [journal_key])
-        found = await _find(connection, key, fingerprint, now)
+        found, recorded = await _before(connection, key, journal_key, now)
         if found is not None:
-            return found
-        recorded = await journal.find(connection, journal_key)
+            return _response(found, key, fingerprint)
         if recorded is None:
             await failures.add(connection, sightings)
             await failures.count(connection, reach.project, key.operation, key.request_id, sightings, now)
             await note_returned(connection, reach.project, returned)
-        elif recorded.data["fingerprint"] != fingerprint:
+        elif recorded != fingerprint:
             raise RequestConflict.of(key.request_id)
         response = render(await failures.seen(connection, settlement.keys, reach))
         await self._insert(connection, key, fingerprint, response, now)
@@ -109,8 +116,22 @@ async def note_returned(connection: Connection, project: str, shas: Sequence[str
 
 async def _find(connection: Connection, key: LedgerKey, fingerprint: str, now: datetime) -> bytes | None:
     row = await (await connection.execute(sql("ledger.find"), {**key._asdict(), "now": now})).fetchone()
+    return None if row is None else _response(Answered(*row), key, fingerprint)
+
+
+async def _before(
+    connection: Connection, key: LedgerKey, journal_key: str, now: datetime
+) -> tuple[Answered | None, str | None]:
+    """What is stored for a request, and the fingerprint of its record in the journal, which outlives it."""
+    parameters = {**key._asdict(), "journal_key": journal_key, "now": now}
+    row = await (await connection.execute(sql("ledger.before"), parameters)).fetchone()
     if row is None:
-        return None
-    if row[0] != fingerprint:
+        return None, None
+    fingerprint, response, recorded = row
+    return None if fingerprint is None else Answered(fingerprint, response), recorded
+
+
+def _response(answered: Answered, key: LedgerKey, fingerprint: str) -> bytes:
+    if answered.fingerprint != fingerprint:
         raise RequestConflict.of(key.request_id)
-    return bytes(row[1])
+    return bytes(answered.response)

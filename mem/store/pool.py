@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, LiteralString, TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector_async
@@ -152,6 +152,15 @@ async def in_transaction(pool: Pool, work: Callable[[Connection], Awaitable[Outc
             return await work(connection)
 
     return await on_connection(pool, attempt)
+
+
+async def execute_each(connection: Connection, statement: LiteralString, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Execute a statement for each row; one row alone needs no pipeline, which takes turns of its own."""
+    if len(rows) == 1:
+        await connection.execute(statement, rows[0])
+    elif rows:
+        async with connection.cursor() as cursor:
+            await cursor.executemany(statement, rows)
 
 
 def is_blip(error: BaseException) -> bool:

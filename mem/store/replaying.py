@@ -12,7 +12,7 @@ from mem.domain.errors import JournalCorrupt
 from mem.store import embeddings, journal, nodes, vectors
 from mem.store.chain import ChainCheck, Link
 from mem.store.failures import count_row
-from mem.store.pool import Connection
+from mem.store.pool import Connection, execute_each
 from mem.store.queries import sql
 from mem.writing import entries, replay
 from mem.writing.replay import Operation
@@ -63,12 +63,12 @@ async def carry_out(connection: Connection, operations: Sequence[Operation], mod
     page = _Page()
     for operation in operations:
         page.take(operation)
-    await _many(connection, sql("nodes.insert"), page.nodes)
-    await _many(connection, sql("nodes.link_parents"), page.edges)
+    await execute_each(connection, sql("nodes.insert"), page.nodes)
+    await execute_each(connection, sql("nodes.link_parents"), page.edges)
     for superseded in page.superseded:
         await connection.execute(sql("nodes.supersede"), superseded)
         await connection.execute(sql("nodes.retire_vectors"), superseded)
-    await _many(connection, sql("ledger.returned"), page.returned)
+    await execute_each(connection, sql("ledger.returned"), page.returned)
     await _signatures(connection, page)
     await _projections(connection, page)
     if model_id is not None:
@@ -128,16 +128,16 @@ async def _signatures(connection: Connection, page: _Page) -> None:
     for corrects, run in groupby(page.signatures, lambda one: one.corrects):
         statement = sql("failures.put_signature" if corrects else "failures.insert_signature")
         rows = [signature.model_dump() for one in run for signature in entries.once(one.signatures)]
-        await _many(connection, statement, rows)
-    await _many(connection, sql("failures.link"), page.links)
-    await _many(connection, sql("failures.count"), page.sightings)
+        await execute_each(connection, statement, rows)
+    await execute_each(connection, sql("failures.link"), page.links)
+    await execute_each(connection, sql("failures.count"), page.sightings)
 
 
 async def _projections(connection: Connection, page: _Page) -> None:
     """The projections of nodes; one that is replaced takes its vector with it."""
     for replaces, run in groupby(page.projections, lambda one: one.replaces):
         statement = sql("projections.replace" if replaces else "projections.insert")
-        await _many(connection, statement, [{"sha": one.sha, **one.projection.model_dump()} for one in run])
+        await execute_each(connection, statement, [{"sha": one.sha, **one.projection.model_dump()} for one in run])
     if touched := sorted({one.sha for one in page.projections}):
         await connection.execute(sql("replay.show_projections"), {"shas": touched})
     if replaced := sorted({one.sha for one in page.projections if one.replaces}):
@@ -181,12 +181,6 @@ async def _skills(connection: Connection, page: _Page) -> None:
         vector = embeddings.halfvec(found[text_sha])
         row = {**put.skill._asdict(), "revision": put.revision, "model_id": put.model_id, "embedding": vector}
         await connection.execute(sql("skills.put"), row)
-
-
-async def _many(connection: Connection, statement: LiteralString, rows: Sequence[dict[str, Any]]) -> None:
-    if rows:
-        async with connection.cursor() as cursor:
-            await cursor.executemany(statement, rows)
 
 
 async def _embeddings(connection: Connection, rows: Iterable[journal.StoredRecord]) -> dict[str, bytes]:

@@ -3,6 +3,14 @@
 SELECT fingerprint, response FROM request_ledger
 WHERE operation = %(operation)s AND scope = %(scope)s AND request_id = %(request_id)s AND expires_at > %(now)s
 
+-- name: before
+-- The response to a request, unless it has expired, and the fingerprint of the request's record in the journal.
+SELECT r.fingerprint, r.response, j.body::jsonb -> 'data' ->> 'fingerprint'
+FROM (SELECT) AS request
+LEFT JOIN request_ledger r ON r.operation = %(operation)s AND r.scope = %(scope)s AND r.request_id = %(request_id)s
+                          AND r.expires_at > %(now)s
+LEFT JOIN journal j ON j.key = %(journal_key)s
+
 -- name: store
 -- Store a response; only an expired one gives way.
 INSERT INTO request_ledger AS r (operation, scope, request_id, fingerprint, response, created_at, expires_at)
