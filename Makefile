@@ -34,7 +34,8 @@ test-slow: install .venv/model
 	touch $@
 
 bench: install
-	$(BIN)/python bench/loop.py
+	$(BIN)/python -m bench.accept
+	$(BIN)/python -m bench.lookup
 	$(BIN)/python bench/rebuild.py
 	$(BIN)/python bench/gaps.py
 	$(BIN)/python bench/symptoms.py

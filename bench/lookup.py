@@ -1,4 +1,4 @@
-"""What a lookup costs among many memories: `python bench/lookup.py [--lessons N] [--database-url URL] [--json FILE]`.
+"""What a lookup costs among many memories: `python -m bench.lookup [--lessons N] [--database-url URL] [--json FILE]`.
 
 One run on one stack: the use case in process beside its embedding alone, how much of the exact nearest its searches
 find, and the same lookup through Temporal beside a no-op update-with-start with one local activity. Lookups and no-ops
