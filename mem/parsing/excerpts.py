@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from mem.domain.signatures import Signature
 from mem.parsing.clean import cap
 from mem.parsing.distill import condensed
 from mem.parsing.evidence import is_prose, told
-from mem.parsing.extract import SIGNATURES, ranked, scored
+from mem.parsing.extract import SIGNATURES, ranked, scored, signature
 from mem.parsing.fallback import may_begin
 from mem.parsing.gist import is_error_record
+from mem.parsing.key import Key
 from mem.parsing.mask import mask
 from mem.parsing.page import Page, read
 from mem.parsing.rank import Scored
@@ -56,8 +58,17 @@ class Reading:
         self._page = read(body)
 
     @cached_property
+    def _ranked(self) -> list[tuple[Scored, Key]]:
+        return ranked(self._page, SIGNATURES)
+
+    @property
     def _blocks(self) -> list[Scored]:
-        return [one for one, _ in ranked(self._page, SIGNATURES)]
+        return [one for one, _ in self._ranked]
+
+    @property
+    def signatures(self) -> list[Signature]:
+        """What `extract` finds in the same text."""
+        return [signature(self._page, one, key, self._line_map) for one, key in self._ranked]
 
     @cached_property
     def is_talk(self) -> bool:

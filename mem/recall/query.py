@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from mem.domain.lookup import LookUpInput, Scope
 from mem.domain.signatures import Signature
-from mem.parsing import extract, identifying
+from mem.parsing import identifying
 from mem.parsing.excerpts import Quoted, Reading
 from mem.parsing.gist import gist
 from mem.parsing.redact import redact
@@ -91,17 +91,18 @@ def read_query(request: LookUpInput) -> Query:
 def read_failure(source: str) -> FailureText:
     """Extract what a text, which may be a raw log, tells about a failure; redacts it first."""
     safe = redact(strip_bidi_and_zero_width(source).text).text
-    signatures = identifying(extract(safe))
+    reading = Reading(safe)
+    signatures = identifying(reading.signatures)
     # Without what loggers set around them, as the lines of a memory's evidence are stored.
-    lines = [gist(quoted.text) for quoted in _told(safe)]
+    lines = [gist(quoted.text) for quoted in _told(reading, safe)]
     # A failure may consist of frames alone, which are not quoted: then its masked message tells about it.
     told = lines or [signature.message for signature in signatures if signature.message.strip()]
     return FailureText(tuple(signatures), "\n".join(dict.fromkeys(told))[:FAILURE_CHARACTERS] if told else None)
 
 
-def _told(safe: str) -> list[Quoted]:
+def _told(reading: Reading, safe: str) -> list[Quoted]:
     """The telling lines; of records in JSON or pairs that tell no failure as they stand, of what they say."""
-    lines = Reading(safe).telling(limit=FAILURE_LINES, around=True)
+    lines = reading.telling(limit=FAILURE_LINES, around=True)
     if lines or len(safe) > _RECORDS:
         return lines
     said = "\n".join(map(gist, safe.split("\n")))

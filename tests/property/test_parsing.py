@@ -23,6 +23,7 @@ from mem.parsing import (
     mask,
     mask_coarse,
 )
+from mem.parsing.excerpts import Reading
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "golden_logs"
 LOGS = [path.read_text(encoding="utf-8").partition("#: ---\n")[2] for path in sorted(FOLDER.glob("*.log"))]
@@ -116,6 +117,15 @@ def test_words_and_lines_never_raise(text: str) -> None:
     lines = failure_lines(text, limit=7)
     assert len(lines) == len(set(lines)) <= 7
     assert all(len(line) <= 300 for line in lines)
+
+
+@QUICK
+@given(TEXTS | st.sampled_from(LOGS))
+def test_a_reading_has_the_signatures_of_the_text(text: str) -> None:
+    """What is read once to be quoted gives the signatures that extraction gives, whatever was quoted before."""
+    reading = Reading(text)
+    reading.telling(limit=8, around=True)
+    assert reading.signatures == extract(text)
 
 
 @QUICK

@@ -177,13 +177,13 @@ async def test_a_log_that_cannot_be_read_does_not_take_the_task_with_it(world, f
     """Extraction is a part of the signature leg: it may fail or hang, and the task is answered."""
     broken = FAULTS[fault]
 
-    def extract(text):
+    def reading(text):
         if isinstance(broken, BaseException):
             raise broken
         time.sleep(LEG * 2)
         return []
 
-    monkeypatch.setattr("mem.recall.query.extract", extract)
+    monkeypatch.setattr("mem.recall.query.Reading", reading)
     await world.remember("upgrade npm by hand")
     body = await ask(world, task="upgrade npm by hand")
     assert body["degraded"] == [{"leg": "signatures", "reason": REASONS[fault]}]
