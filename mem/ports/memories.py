@@ -71,10 +71,14 @@ class VectorHit(NamedTuple):
 
 
 class Lineage(NamedTuple):
-    """A live node that stands for a hit, and the superseded shas between the two, oldest first."""
+    """A live node that stands for a hit, the superseded shas between the two, oldest first, and the node's projection.
+
+    `symptom` is empty where the node has none, or an empty one.
+    """
 
     node: StoredNode
     supersedes: tuple[str, ...]
+    symptom: str
 
 
 class Memories(Protocol):
@@ -173,10 +177,6 @@ class Memories(Protocol):
 
     async def lexical(self, text: str, levels: Sequence[Level], reach: Reach, limit: int) -> list[VectorHit]:
         """The nodes whose text or projection is most similar by trigrams, best first, ties by sha."""
-        ...
-
-    async def projections(self, shas: Sequence[str]) -> dict[str, str]:
-        """The non-empty projection texts among `shas`."""
         ...
 
     async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:

@@ -88,9 +88,7 @@ async def unite(
         return None
     # No user is named here, so that a successor which is not for everybody stays out with what it superseded.
     lineages = {sha: lineage for sha, lineage in lineages.items() if lineage.node.visibility == "global"}
-    live = sorted({lineage.node.stored_sha for lineage in lineages.values()})
-    projections = await legs.run("symptom", "projections", memories.projections(live), dict[str, str]())
-    return _merge(lineages, projections, by_signature, symptom, text, lexical)
+    return _merge(lineages, by_signature, symptom, text, lexical)
 
 
 async def _exact(failures: Failures, query: Query) -> list[SignatureHit]:
@@ -155,7 +153,6 @@ def best_of(hits: Sequence[VectorHit]) -> dict[str, float]:
 
 def _merge(
     lineages: Mapping[str, Lineage],
-    projections: Mapping[str, str],
     by_signature: Sequence[SignatureHit],
     *similarities: Mapping[str, float],
 ) -> Gathered:
@@ -176,7 +173,7 @@ def _merge(
         ways = set().union(*(how.get(sha, set()) for sha in shas))
         candidates[live] = Candidate(
             node=lineages[shas[0]].node,
-            symptom=projections.get(live, ""),
+            symptom=lineages[shas[0]].symptom,
             symptom_similarity=symptom,
             text_similarity=text,
             lexical_similarity=lexical,

@@ -134,10 +134,6 @@ class PostgresMemories:
         """The nodes whose text or projection is most similar by trigrams, superseded ones included."""
         return await on_connection(self._pool, lambda c: nodes.lexical(c, text, levels, reach, limit))
 
-    async def projections(self, shas: Sequence[str]) -> dict[str, str]:
-        """The non-empty projection texts among `shas`."""
-        return await on_connection(self._pool, lambda c: projections.texts(c, shas))
-
     async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:
         """Live lessons whose signatures carry the tool: the own project first, then by occurrences, then by sha."""
         return await on_connection(self._pool, lambda c: nodes.by_tool(c, tool, reach, limit))

@@ -86,8 +86,8 @@ async def lineages(connection: Connection, shas: Sequence[str]) -> dict[str, Lin
     await cursor.execute(sql("nodes.lineages"), {"shas": list(shas)})
     found: dict[str, Lineage] = {}
     for row in await cursor.fetchall():
-        origin, path = row.pop("origin"), row.pop("path")
-        found[origin] = Lineage(StoredNode(**row), tuple(path))
+        origin, path, symptom = row.pop("origin"), row.pop("path"), row.pop("projected")
+        found[origin] = Lineage(StoredNode(**row), tuple(path), symptom)
     return {sha: found[sha] for sha in shas if sha in found}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from psycopg.rows import class_row
@@ -41,9 +40,3 @@ async def of_node(connection: Connection, sha: str) -> Projection | None:
     """The projection of a node."""
     cursor = connection.cursor(row_factory=class_row(Projection))
     return await (await cursor.execute(sql("projections.of_node"), {"sha": sha})).fetchone()
-
-
-async def texts(connection: Connection, shas: Sequence[str]) -> dict[str, str]:
-    """The texts of those that are not empty."""
-    cursor = await connection.execute(sql("projections.texts"), {"shas": list(shas)})
-    return dict(await cursor.fetchall())

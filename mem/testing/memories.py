@@ -157,11 +157,6 @@ class FakeMemories:
                 hits.append(VectorHit(sha, len(asked & held) / len(asked)))
         return _best([hit for hit in hits if hit.similarity >= 0.3], limit)
 
-    async def projections(self, shas: Sequence[str]) -> dict[str, str]:
-        """The non-empty projection texts among `shas`."""
-        found = {sha: self._state.projections[sha].text for sha in sorted(shas) if sha in self._state.projections}
-        return {sha: text for sha, text in found.items() if text}
-
     async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:
         """Live lessons whose signatures carry the tool: the own project first, then by occurrences, then by sha."""
         state, times = self._state, dict[str, int]()
@@ -219,7 +214,10 @@ class FakeMemories:
         while sha in self._state.superseded_by and sha not in path:
             path.append(sha)
             sha = self._state.superseded_by[sha]
-        return Lineage(self._state.stored(sha), tuple(path)) if sha in self._state.nodes and sha not in path else None
+        if sha not in self._state.nodes or sha in path:
+            return None
+        projection = self._state.projections.get(sha)
+        return Lineage(self._state.stored(sha), tuple(path), "" if projection is None else projection.text)
 
     def _activate(self, embedder: Embedder) -> None:
         wanted = (embedder.model_id, embedder.dimensions)

@@ -76,7 +76,9 @@ async def embed_all(parts: Parts, shas: list[str]) -> None:
         shas += [node.stored_sha for node in await parts.memories.evidence(sha)]
     texts = {sha: node.text for sha, node in (await parts.memories.nodes(shas)).items()}
     await parts.memories.put_vectors("text", texts, parts.embedder)
-    await parts.memories.put_vectors("symptom", await parts.memories.projections(shas), parts.embedder)
+    lineages = await parts.memories.lineages(shas)
+    symptoms = {sha: found.symptom for sha, found in lineages.items() if found.symptom and not found.supersedes}
+    await parts.memories.put_vectors("symptom", symptoms, parts.embedder)
 
 
 async def regenerate(pool: Pool, parts: Parts, proposed: dict[str, str]) -> None:

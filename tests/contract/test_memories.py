@@ -204,7 +204,7 @@ async def test_projection_is_recorded_once(parts):
     made = await asyncio.gather(*(parts.memories.put_projection(sha, _projection(text)) for text in texts))
     assert len({one.text for one in made}) == 1
     assert await parts.memories.projection(sha) == made[0]
-    assert await parts.memories.projections([sha]) == {sha: made[0].text}
+    assert (await parts.memories.lineages([sha]))[sha].symptom == made[0].text
 
 
 async def test_projection_of_another_model(parts):
@@ -220,7 +220,7 @@ async def test_empty_projection(parts):
     sha = await parts.accept("lesson")
     await parts.memories.put_projection(sha, _projection(""))
     assert (await parts.memories.projection(sha)).text == ""
-    assert await parts.memories.projections([sha]) == {}
+    assert (await parts.memories.lineages([sha]))[sha].symptom == ""
 
 
 async def test_projection_needs_its_node(parts):

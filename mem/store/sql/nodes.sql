@@ -75,7 +75,7 @@ UPDATE memory_vector SET live = false WHERE node_sha = ANY(%(shas)s) AND live
 SELECT sha FROM memory_node WHERE sha = ANY(%(shas)s) AND level = %(level)s ORDER BY sha
 
 -- name: lineages
--- For each sha the live node at the end of its chain of successors, with the superseded shas on the way.
+-- For each sha the live node at the end of its chain of successors, its projection, and the superseded shas on the way.
 WITH RECURSIVE chain (origin, sha, successor, path) AS (
     SELECT sha, sha, superseded_by, ARRAY[]::text[] COLLATE "C" FROM memory_node WHERE sha = ANY(%(shas)s)
     UNION ALL
@@ -84,7 +84,7 @@ WITH RECURSIVE chain (origin, sha, successor, path) AS (
     WHERE n.sha <> ALL(c.path)
 )
 SELECT c.origin, c.path, n.level, n.project, n.text, n.visibility, n.owner, n.container, n.source, n.turn,
-       n.sha AS stored_sha, n.superseded_by
+       n.sha AS stored_sha, n.superseded_by, n.projected
 FROM chain c JOIN memory_node n ON n.sha = c.sha
 WHERE c.successor IS NULL
 

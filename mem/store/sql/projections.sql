@@ -18,7 +18,3 @@ UPDATE memory_node SET projected = %(text)s WHERE sha = %(sha)s
 -- name: of_node
 -- The projection of a node.
 SELECT text, model_id, prompt_sha FROM symptom_projection WHERE node_sha = %(sha)s
-
--- name: texts
--- The projections that are not empty.
-SELECT node_sha, text FROM symptom_projection WHERE node_sha = ANY(%(shas)s) AND text <> '' ORDER BY node_sha

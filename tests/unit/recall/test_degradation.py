@@ -166,13 +166,6 @@ async def test_without_parents_a_lesson_is_still_told(world, fault):
     assert (body["tier"], legs_of(body), body["lessons"][0]["parents"]) == (1, ["text"], [])
 
 
-async def test_without_projections_a_lesson_is_still_told(world, fault):
-    """The reranker does without the symptom's text."""
-    world.break_part("memories", projections=FAULTS[fault])
-    body = await ask(world)
-    assert (body["tier"], legs_of(body), len(texts(body))) == (1, ["symptom"], 3)
-
-
 async def test_a_log_that_cannot_be_read_does_not_take_the_task_with_it(world, fault, monkeypatch):
     """Extraction is a part of the signature leg: it may fail or hang, and the task is answered."""
     broken = FAULTS[fault]
