@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mem.domain.errors import Unavailable
 from mem.domain.ids import fingerprint_of
 from mem.domain.lookup import Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
 from mem.domain.nodes import Parent
@@ -168,14 +169,19 @@ class LookUp:
         query = found.query
         settlement = Settlement(key, mark, query.signatures, query.reach, found.returned)
         rendered: list[bytes] = []
+        given_up = False
 
         def render(seen: Mapping[str, Seen]) -> bytes:
+            if given_up:
+                raise Unavailable("The answer went out before it could be counted.", "It is stored as it went out.")
             rendered.append(render_body(found, seen, legs))
             return rendered[-1]
 
         stored = await legs.run("ledger", "count and store", self._ports.ledger.settle(settlement, render), None)
         if stored is not None:
             return outcome_of(stored, mark, legs)
+        # Work that was given up may go on for a while: what it would render now is not what goes out.
+        given_up = True
         body = rendered[-1] if rendered else await self._unstored_body(found, legs)
         unsettled = Unsettled(
             project=key.scope,
