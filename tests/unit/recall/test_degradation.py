@@ -127,6 +127,13 @@ async def test_without_the_reranker_recall_orders(world, fault):
     assert {(each["score"], each["scores"]["rerank"]) for each in body["lessons"]} == {(None, None)}
 
 
+async def test_a_reranker_that_failed_is_not_asked_again(world, fault):
+    """The time that a second question would take belongs to the legs behind it."""
+    part = world.break_part("reranker", rerank=FAULTS[fault])
+    body = await ask(world)
+    assert (len(texts(body, 3)), part.calls) == (1, ["rerank"])
+
+
 async def test_without_skills_the_rest_is_whole(world, fault):
     """A skills leg that fails gives `[]` and a note, and takes nothing else with it."""
     whole = await ask(world)
