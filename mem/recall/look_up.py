@@ -31,12 +31,13 @@ from mem.recall.floors import floors
 from mem.recall.gather import WIDTH, Gathered, best_of, embedded, gather
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
 from mem.recall.outcome import LookUpOutcome, Unsettled
-from mem.recall.query import Query, read_query
+from mem.recall.query import Query, read_failure, read_query
 from mem.recall.rank import Ranking, as_lesson, rank_lessons, rank_of_tool, rank_reference
 from mem.recall.render import Found, outcome_of, render_body
 from mem.recall.shortlist import score_best
 
 OPERATION = "context"
+_SAMPLE = "error: exit status 1\n"
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,10 @@ class LookUp:
         self._leg_seconds = leg_seconds
         self._total_seconds = total_seconds
 
+    async def prepare(self) -> None:
+        """Load the rules that signatures are found by, which may take longer than the leg of a first answer would."""
+        await asyncio.to_thread(read_failure, _SAMPLE)
+
     async def __call__(self, request: LookUpInput) -> LookUpOutcome:
         """Answer a request, or return what was answered to it before.
 
@@ -76,11 +81,12 @@ class LookUp:
         stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)
         if stored is not None:
             return outcome_of(stored, mark, legs, replayed=True)
-        query = await legs.run("signatures", "extract", asyncio.to_thread(read_query, request), None)
-        if query is None:
-            # The log is lost to this answer; what else was asked is not.
-            query = read_query(request.model_copy(update={"signature_source": None}))
+        read = await legs.run("signatures", "extract", asyncio.to_thread(read_query, request), None)
+        # Without it the log is lost to this answer; what else was asked is not.
+        query = read or read_query(request.model_copy(update={"signature_source": None}))
         found = await self._find(request, query, legs)
+        if read is None:
+            return _owing(key, mark, found, legs, render_body(found, {}, legs), unread=request.signature_source)
         return await self._settle(key, mark, found, legs)
 
     async def _find(self, request: LookUpInput, query: Query, legs: Legs) -> Found:
@@ -182,17 +188,7 @@ class LookUp:
             return outcome_of(stored, mark, legs)
         # Work that was given up may go on for a while: what it would render now is not what goes out.
         given_up = True
-        body = rendered[-1] if rendered else await self._unstored_body(found, legs)
-        unsettled = Unsettled(
-            project=key.scope,
-            request_id=key.request_id,
-            fingerprint=mark,
-            federated=query.reach.federated,
-            sightings=list(query.signatures),
-            body=body.decode("utf-8"),
-            returned=list(found.returned),
-        )
-        return outcome_of(body, mark, legs, unsettled=unsettled)
+        return _owing(key, mark, found, legs, rendered[-1] if rendered else await self._unstored_body(found, legs))
 
     async def _unstored_body(self, found: Found, legs: Legs) -> bytes:
         signatures = found.query.signatures
@@ -201,6 +197,23 @@ class LookUp:
         this = {signature.sig_sha for signature in signatures}
         counted = None if before is None else {key: Seen(n + (key in this), last) for key, (n, last) in before.items()}
         return render_body(found, counted, legs)
+
+
+def _owing(
+    key: LedgerKey, mark: str, found: Found, legs: Legs, body: bytes, *, unread: str | None = None
+) -> LookUpOutcome:
+    """An answer that goes out before it is counted and stored."""
+    unsettled = Unsettled(
+        project=key.scope,
+        request_id=key.request_id,
+        fingerprint=mark,
+        federated=found.query.reach.federated,
+        sightings=list(found.query.signatures),
+        body=body.decode("utf-8"),
+        returned=list(found.returned),
+        unread=unread,
+    )
+    return outcome_of(body, mark, legs, unsettled=unsettled)
 
 
 def _matching(query: Query, gathered: Gathered, sha: str) -> LessonSignature | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -12,7 +13,8 @@ import httpx2
 import pytest
 
 from mem.gateway.app import create_app
-from mem.ports import Skill
+from mem.ports import LedgerKey, Reach, Skill
+from mem.recall import query
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.writing.reference import reference_nodes
 from tests.temporal_server import Rig, eventually
@@ -97,6 +99,36 @@ async def test_a_leg_that_is_lost_costs_no_more_than_itself(rig, fault):
         assert len(body["skills"]) == (0 if leg in ("skills", "embedding", "lexical") else 1), leg
         assert body["signatures"][0]["seen_count"] >= 2, leg
     await eventually(lambda: _counted(rig, len(LEGS) + 1))
+
+
+@pytest.mark.parametrize("fault", ["is late", "breaks"])
+async def test_a_log_that_was_not_read_in_time_is_counted_once_it_is_read(rig, monkeypatch, fault):
+    """The answer goes out without its signatures, is stored as it is, and the run counts them before it ends."""
+    calls = []
+
+    def extract(text: str) -> Any:
+        calls.append(text)
+        if len(calls) == 1:
+            if fault == "breaks":
+                raise ZeroDivisionError
+            time.sleep(0.6)
+        return real(text)
+
+    real = query.extract
+    real(LOG)
+    monkeypatch.setattr(query, "extract", extract)
+    async with rig.working(look_up_leg_seconds=0.4), http(rig) as client, asyncio.timeout(60):
+        response = await client.post("/memory/context", json=lookup_fields(rig))
+        body = response.json()
+        assert (response.status_code, body["signatures"]) == (200, [])
+        assert [one["leg"] for one in body["degraded"]] == ["signatures"]
+        await rig.context_handle("1").result()
+        assert (await client.post("/memory/context", json=lookup_fields(rig))).content == response.content
+    (signature,) = real(LOG)
+    seen = await rig.ports.failures.seen([signature.sig_sha], Reach(rig.project, federated=False))
+    assert seen[signature.sig_sha].times == 1
+    mark = await (await rig.context_handle("1").describe()).memo_value("fingerprint")
+    assert await rig.ports.ledger.find(LedgerKey("context", rig.project, "1"), mark) == response.content
 
 
 async def _ask(rig: Rig, leg: str, fault: type[Switch]) -> dict[str, Any]:
