@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -116,10 +117,11 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with (
-        open_ports(found, settings, PROMPTS) as ports,
-        build_worker(client, ports, task_queue=found.task_queue, interceptors=interceptors),
-    ):
+    async with AsyncExitStack() as opened:
+        ports = await opened.enter_async_context(open_ports(found, settings, PROMPTS))
+        await ports.look_up.prepare()
+        worker = build_worker(client, ports, task_queue=found.task_queue, interceptors=interceptors)
+        await opened.enter_async_context(worker)
         log.info("worker ready", task_queue=found.task_queue)
         expiring = asyncio.create_task(expire_answers(ports.ledger))
         await stop.wait()

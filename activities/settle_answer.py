@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import structlog
 from temporalio import activity
 
 from activities.errors import reporting
 from mem.domain.accepting import AcceptedBody, SettledBodies, Wait
+from mem.domain.signatures import Signature
 from mem.ports import Ledger, LedgerKey, Reach, Settlement
 from mem.recall import look_up, query_memories
 from mem.recall.outcome import Unsettled
+from mem.recall.query import read_failure
 from mem.recall.query_outcome import UnsettledQuery
+
+log = structlog.get_logger()
+
+READ_SECONDS = 20.0
+"""Within the limit of a step; a log takes a fraction of a second on a machine that has time."""
 
 
 class SettleAnswer:
@@ -35,7 +45,7 @@ class SettleAnswer:
         """Count and store an answer that went out while the ledger could not be written."""
         key = LedgerKey(look_up.OPERATION, unsettled.project, unsettled.request_id)
         reach = Reach(unsettled.project, unsettled.federated)
-        sightings, returned = tuple(unsettled.sightings), tuple(unsettled.returned)
+        sightings, returned = await _sightings(unsettled), tuple(unsettled.returned)
         settlement = Settlement(key, unsettled.fingerprint, sightings, reach, returned)
         await self._ledger.settle(settlement, lambda _: unsettled.body.encode("utf-8"))
 
@@ -45,3 +55,15 @@ class SettleAnswer:
         """Store an answer that went out while the ledger could not be written; a query counts nothing."""
         key = LedgerKey(query_memories.OPERATION, unsettled.project, unsettled.request_id)
         await self._ledger.store(key, unsettled.fingerprint, unsettled.body.encode("utf-8"))
+
+
+async def _sightings(unsettled: Unsettled) -> tuple[Signature, ...]:
+    """What is counted; a log that still cannot be read counts nothing, and keeps no answer from being stored."""
+    if unsettled.unread is None:
+        return tuple(unsettled.sightings)
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            return (await asyncio.to_thread(read_failure, unsettled.unread)).signatures
+    except Exception:
+        log.exception("log not read", project=unsettled.project, request_id=unsettled.request_id)
+        return ()

@@ -6,11 +6,11 @@ import asyncio
 import time
 import traceback
 from collections.abc import Awaitable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import structlog
 
-from mem.domain.errors import MemError, RequestConflict
+from mem.domain.errors import MemError, RequestConflict, Unavailable
 from mem.domain.lookup import Degradation, Leg
 from mem.parsing.redact import redact
 from mem.recall.outcome import LegTrace
@@ -24,6 +24,9 @@ _MOMENT = 1 / 120
 """A moment, as a part of the whole: what was found in time still has to be put together."""
 
 log = structlog.get_logger()
+
+_late: set[asyncio.Future[Any]] = set()
+"""Work that was given up and has not ended yet, held until it has."""
 
 T = TypeVar("T")
 
@@ -64,12 +67,13 @@ class Legs:
         note = ""
         result = default
         try:
-            async with asyncio.timeout(seconds) as limit:
-                result = await work
+            result = await _within(seconds, work)
+        except _TimeUpError:
+            note = self._timeout(seconds)
         except RequestConflict:
             raise
         except (MemError, OSError) as error:
-            note = self._timeout(seconds) if limit.expired() else str(error) or type(error).__name__
+            note = str(error) or type(error).__name__
         except Exception as error:  # noqa: BLE001 - logged whole, with its stack
             # Formatted here, not by the logger: with local variables that takes seconds, and shows the log.
             log.error("leg broke", leg=leg, stack=redact("".join(traceback.format_exception(error))).text)  # noqa: TRY400 - see above
@@ -86,3 +90,35 @@ class Legs:
         if seconds == self._leg_seconds:
             return f"timeout after {self._leg_seconds:.1f} s"
         return f"timeout: the whole lookup may take {self._total_seconds:.1f} s"
+
+
+class _TimeUpError(Exception):
+    """A leg used up its time."""
+
+
+async def _within(seconds: float, work: Awaitable[T]) -> T:
+    """The result of `work`.
+
+    What takes longer is cancelled and not waited for: with a database that fell silent it takes ten seconds more until
+    the cancellation has come through.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait([task], timeout=seconds)
+    finally:
+        if not task.done():
+            _late.add(task)
+            task.add_done_callback(_forget)
+            task.cancel()
+    if not done:
+        raise _TimeUpError
+    if task.cancelled():
+        raise Unavailable("The step was cancelled from within.", "Look at the worker's log.")
+    return task.result()
+
+
+def _forget(task: asyncio.Future[Any]) -> None:
+    _late.discard(task)
+    if not task.cancelled():
+        # Looked at, so that asyncio does not complain of an error that came too late for anybody.
+        task.exception()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mem.domain.errors import Unavailable
 from mem.domain.ids import fingerprint_of
 from mem.domain.lookup import Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
 from mem.domain.nodes import Parent
@@ -30,12 +31,13 @@ from mem.recall.floors import floors
 from mem.recall.gather import WIDTH, Gathered, best_of, embedded, gather
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
 from mem.recall.outcome import LookUpOutcome, Unsettled
-from mem.recall.query import Query, read_query
+from mem.recall.query import Query, read_failure, read_query
 from mem.recall.rank import Ranking, as_lesson, rank_lessons, rank_of_tool, rank_reference
 from mem.recall.render import Found, outcome_of, render_body
 from mem.recall.shortlist import score_best
 
 OPERATION = "context"
+_SAMPLE = "error: exit status 1\n"
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,10 @@ class LookUp:
         self._leg_seconds = leg_seconds
         self._total_seconds = total_seconds
 
+    async def prepare(self) -> None:
+        """Load the rules that signatures are found by, which may take longer than the leg of a first answer would."""
+        await asyncio.to_thread(read_failure, _SAMPLE)
+
     async def __call__(self, request: LookUpInput) -> LookUpOutcome:
         """Answer a request, or return what was answered to it before.
 
@@ -75,11 +81,12 @@ class LookUp:
         stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)
         if stored is not None:
             return outcome_of(stored, mark, legs, replayed=True)
-        query = await legs.run("signatures", "extract", asyncio.to_thread(read_query, request), None)
-        if query is None:
-            # The log is lost to this answer; what else was asked is not.
-            query = read_query(request.model_copy(update={"signature_source": None}))
+        read = await legs.run("signatures", "extract", asyncio.to_thread(read_query, request), None)
+        # Without it the log is lost to this answer; what else was asked is not.
+        query = read or read_query(request.model_copy(update={"signature_source": None}))
         found = await self._find(request, query, legs)
+        if read is None:
+            return _owing(key, mark, found, legs, render_body(found, {}, legs), unread=request.signature_source)
         return await self._settle(key, mark, found, legs)
 
     async def _find(self, request: LookUpInput, query: Query, legs: Legs) -> Found:
@@ -168,25 +175,20 @@ class LookUp:
         query = found.query
         settlement = Settlement(key, mark, query.signatures, query.reach, found.returned)
         rendered: list[bytes] = []
+        given_up = False
 
         def render(seen: Mapping[str, Seen]) -> bytes:
+            if given_up:
+                raise Unavailable("The answer went out before it could be counted.", "It is stored as it went out.")
             rendered.append(render_body(found, seen, legs))
             return rendered[-1]
 
         stored = await legs.run("ledger", "count and store", self._ports.ledger.settle(settlement, render), None)
         if stored is not None:
             return outcome_of(stored, mark, legs)
-        body = rendered[-1] if rendered else await self._unstored_body(found, legs)
-        unsettled = Unsettled(
-            project=key.scope,
-            request_id=key.request_id,
-            fingerprint=mark,
-            federated=query.reach.federated,
-            sightings=list(query.signatures),
-            body=body.decode("utf-8"),
-            returned=list(found.returned),
-        )
-        return outcome_of(body, mark, legs, unsettled=unsettled)
+        # Work that was given up may go on for a while: what it would render now is not what goes out.
+        given_up = True
+        return _owing(key, mark, found, legs, rendered[-1] if rendered else await self._unstored_body(found, legs))
 
     async def _unstored_body(self, found: Found, legs: Legs) -> bytes:
         signatures = found.query.signatures
@@ -195,6 +197,23 @@ class LookUp:
         this = {signature.sig_sha for signature in signatures}
         counted = None if before is None else {key: Seen(n + (key in this), last) for key, (n, last) in before.items()}
         return render_body(found, counted, legs)
+
+
+def _owing(
+    key: LedgerKey, mark: str, found: Found, legs: Legs, body: bytes, *, unread: str | None = None
+) -> LookUpOutcome:
+    """An answer that goes out before it is counted and stored."""
+    unsettled = Unsettled(
+        project=key.scope,
+        request_id=key.request_id,
+        fingerprint=mark,
+        federated=found.query.reach.federated,
+        sightings=list(found.query.signatures),
+        body=body.decode("utf-8"),
+        returned=list(found.returned),
+        unread=unread,
+    )
+    return outcome_of(body, mark, legs, unsettled=unsettled)
 
 
 def _matching(query: Query, gathered: Gathered, sha: str) -> LessonSignature | None:

@@ -53,7 +53,10 @@ class Trace(BaseModel):
 
 
 class Unsettled(BaseModel):
-    """An answer that went out before it could be counted and stored."""
+    """An answer that went out before it could be counted and stored.
+
+    `unread` is the log whose signatures could not be extracted in time, so that `sightings` holds none of them.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -64,6 +67,7 @@ class Unsettled(BaseModel):
     sightings: list[Signature]
     body: str
     returned: list[str] = []
+    unread: str | None = None
 
 
 class LookUpOutcome(BaseModel):

@@ -44,9 +44,14 @@ class Ranking(NamedTuple):
 async def score(
     reranker: Reranker, legs: Legs, query: RerankQuery, candidates: Sequence[Candidate]
 ) -> list[float] | None:
-    """A probability for each candidate, rounded; None where the reranker failed, so that recall order stands."""
+    """A probability for each candidate, rounded; None where the reranker failed, so that recall order stands.
+
+    One that failed for this answer is not asked for it again: that would take the time of the legs behind it.
+    """
     if not candidates:
         return []
+    if legs.failed("rerank"):
+        return None
     scores = await legs.run("rerank", f"score, by {reranker.model_id}", _checked(reranker, query, candidates), None)
     return None if scores is None else [round(value, SCORE_DIGITS) for value in scores]
 

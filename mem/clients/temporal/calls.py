@@ -35,6 +35,8 @@ SHORTEST_ATTEMPT_SECONDS = 0.1
 LOOK_SECONDS = 0.01
 """A start that failed has done so by now: a turn of the event loop shows it."""
 DESCRIBE_SECONDS = 2.0
+DESCRIBE_SHARE = 0.1
+"""So much of a short deadline is kept to ask what the run is waiting for."""
 IMPOSTOR_SECONDS = 1.0
 """So long a conflict with an open run is held back, to see whether that run is itself refused."""
 
@@ -75,13 +77,15 @@ async def send(client: Client, call: Call, *, deadline: float) -> bytes:
         MemError: what the run itself failed with.
     """
     end = time.monotonic() + deadline
+    last = end - min(DESCRIBE_SECONDS, DESCRIBE_SHARE * deadline)
     pause = FIRST_PAUSE_SECONDS
     reason: MemError
     while True:
-        seconds = max(SHORTEST_ATTEMPT_SECONDS, min(ATTEMPT_SECONDS, end - time.monotonic()))
+        left = max(SHORTEST_ATTEMPT_SECONDS, last - time.monotonic())
+        seconds = min(ATTEMPT_SECONDS, left)
         try:
             # The server was seen to take twice the rpc timeout while no worker answers.
-            async with asyncio.timeout(seconds + 1):
+            async with asyncio.timeout(min(seconds + 1, left)):
                 return (await _attempt(client, call, timedelta(seconds=seconds))).body.encode("utf-8")
         except (WorkflowUpdateRPCTimeoutOrCancelledError, TimeoutError) as error:
             reason = _no_answer(client, call, error)
@@ -95,8 +99,8 @@ async def send(client: Client, call: Call, *, deadline: float) -> bytes:
         except _ImpostorError as error:
             reason = error.conflict
         log.info("attempt lost, sent again with the same ids: %s", reason)
-        if time.monotonic() + pause >= end:
-            raise await _with_pending(client, call, reason)
+        if time.monotonic() + pause >= last:
+            raise await _with_pending(client, call, reason, end)
         await asyncio.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
@@ -206,12 +210,12 @@ def _no_answer(client: Client, call: Call, error: BaseException) -> Unavailable:
     )
 
 
-async def _with_pending(client: Client, call: Call, reason: MemError) -> MemError:
-    """The reason, with what the step failed with last that the run is waiting for."""
+async def _with_pending(client: Client, call: Call, reason: MemError, end: float) -> MemError:
+    """The reason, with what the step failed with last that the run is waiting for, if that is told before `end`."""
     if not isinstance(reason, Unavailable):
         return reason
     try:
-        async with asyncio.timeout(DESCRIBE_SECONDS):
+        async with asyncio.timeout(min(DESCRIBE_SECONDS, max(SHORTEST_ATTEMPT_SECONDS, end - time.monotonic()))):
             described = await client.get_workflow_handle(call.workflow_id).describe()
     except (RPCError, TimeoutError):
         return reason

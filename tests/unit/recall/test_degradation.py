@@ -13,7 +13,7 @@ import structlog
 
 from mem.domain.errors import ModelMismatch, RequestConflict, Unavailable
 from mem.ports import LedgerKey, Reach, Seen, Settlement
-from mem.recall.legs import LEG_SECONDS, MAX_REASON, TOTAL_SECONDS, Legs
+from mem.recall.legs import LEG_SECONDS, MAX_REASON, TOTAL_SECONDS, Legs, _TimeUpError
 from mem.recall.look_up import OPERATION
 from tests.unit.recall.kit import NPM_LOG, Scores, World, hang, texts
 from tests.unit.recall.test_look_up import DOC, FIX, full_house
@@ -125,6 +125,13 @@ async def test_without_the_reranker_recall_orders(world, fault):
     assert body["degraded"] == [{"leg": "rerank", "reason": REASONS[fault]}]
     assert [each["tier"] for each in body["lessons"]] == [1, 2, 3]
     assert {(each["score"], each["scores"]["rerank"]) for each in body["lessons"]} == {(None, None)}
+
+
+async def test_a_reranker_that_failed_is_not_asked_again(world, fault):
+    """The time that a second question would take belongs to the legs behind it."""
+    part = world.break_part("reranker", rerank=FAULTS[fault])
+    body = await ask(world)
+    assert (len(texts(body, 3)), part.calls) == (1, ["rerank"])
 
 
 async def test_without_skills_the_rest_is_whole(world, fault):
@@ -310,23 +317,14 @@ async def test_what_all_legs_are_granted_together_is_the_whole(monkeypatch):
     """However many legs use up all that they get, one after another, it comes to no more than six seconds."""
     now = 0.0
 
-    class Used:
-        def __init__(self, seconds: float) -> None:
-            self._seconds = seconds
-
-        async def __aenter__(self):
-            return self
-
-        async def __aexit__(self, *_):
-            nonlocal now
-            now += self._seconds
-            raise TimeoutError
-
-        def expired(self) -> bool:
-            return True
+    async def use_up(seconds, work):
+        nonlocal now
+        now += seconds
+        await work
+        raise _TimeUpError
 
     monkeypatch.setattr("mem.recall.legs.time", SimpleNamespace(monotonic=lambda: now))
-    monkeypatch.setattr("mem.recall.legs.asyncio", SimpleNamespace(timeout=Used))
+    monkeypatch.setattr("mem.recall.legs._within", use_up)
     legs = Legs()
     for _ in range(13):  # more than any lookup runs in a row
         await legs.run("text", "step", asyncio.sleep(0), None)
