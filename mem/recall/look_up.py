@@ -149,15 +149,16 @@ class LookUp:
     async def _lessons(self, legs: Legs, query: Query, gathered: Gathered, ranking: Ranking) -> list[Lesson]:
         shas = [ranked.candidate.node.stored_sha for ranked in ranking.kept]
         parents = await legs.run("text", "parents", self._ports.memories.parents(shas), dict[str, list[Parent]]())
-        return [
-            as_lesson(
-                ranked,
-                signature=_matching(query, gathered, ranked.candidate.node.stored_sha) if ranked.tier == 1 else None,
-                parents=parents,
-                superseded=gathered.superseded.get(ranked.candidate.node.stored_sha, []),
+        lessons = []
+        for ranked in ranking.kept:
+            sha = ranked.candidate.node.stored_sha
+            signature = _matching(query, gathered, sha) if ranked.tier == 1 else None
+            first_seen = None if signature is None else gathered.first_seen.get(signature.sig_sha)
+            superseded = gathered.superseded.get(sha, [])
+            lessons.append(
+                as_lesson(ranked, signature=signature, first_seen=first_seen, parents=parents, superseded=superseded)
             )
-            for ranked in ranking.kept
-        ]
+        return lessons
 
     async def _settle(self, key: LedgerKey, mark: str, found: Found, legs: Legs) -> LookUpOutcome:
         """Count and store; where that fails the answer goes out all the same, to be stored as it is later.

@@ -129,6 +129,7 @@ def as_lesson(
     ranked: Ranked,
     *,
     signature: LessonSignature | None,
+    first_seen: str | None,
     parents: Mapping[str, list[Parent]],
     superseded: Sequence[str],
 ) -> Lesson:
@@ -141,6 +142,7 @@ def as_lesson(
         project=None if node.project == SHARED else node.project,
         text=node.text,
         matched_kind=ranked.kind,
+        first_seen=first_seen,
         signature=signature,
         score=ranked.rerank,
         scores=Scores(recall=ranked.recall, rerank=ranked.rerank),
