@@ -29,11 +29,13 @@ from mem.recall.budget import fit, leaves_room
 from mem.recall.floors import floors
 from mem.recall.gather import WIDTH, Gathered, best_of, embedded, gather
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
+from mem.recall.misses import nearest
 from mem.recall.outcome import LookUpOutcome, Unsettled
 from mem.recall.query import Query, read_query
 from mem.recall.rank import Ranking, as_lesson, rank_lessons, rank_of_tool, rank_reference
-from mem.recall.render import Found, outcome_of, render_body
+from mem.recall.render import Found, render_body
 from mem.recall.shortlist import score_best
+from mem.recall.trace import Searched, trace_of
 
 OPERATION = "context"
 
@@ -74,7 +76,8 @@ class LookUp:
         legs = Legs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)
         stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)
         if stored is not None:
-            return outcome_of(stored, mark, legs, replayed=True)
+            trace = trace_of(key.scope, key.request_id, stored, legs, None)
+            return LookUpOutcome(body=stored.decode("utf-8"), fingerprint=mark, trace=trace)
         query = await legs.run("signatures", "extract", asyncio.to_thread(read_query, request), None)
         if query is None:
             # The log is lost to this answer; what else was asked is not.
@@ -92,13 +95,14 @@ class LookUp:
         )
         ranking = await self._rank(request, query, legs, gathered)
         lessons = await self._lessons(legs, query, gathered, ranking)
-        near = ranking.near_misses
+        near, misses = ranking.near_misses, ranking.misses
         if query.probes and (not lessons or leaves_room(lessons, skills, request.budget, ports.tokens)):
             reference = await self._reference(request, query, legs, vectors)
             lessons += await self._lessons(legs, query, gathered, reference)
             near += reference.near_misses
+            misses = nearest([*misses, *reference.misses])
         fitted = fit(lessons, skills, request.budget, ports.tokens)
-        return Found(query, fitted, gathered.known, near)
+        return Found(query, fitted, gathered.known, near, misses)
 
     async def _rank(self, request: LookUpInput, query: Query, legs: Legs, gathered: Gathered) -> Ranking:
         if gathered.of_tool:
@@ -176,7 +180,7 @@ class LookUp:
 
         stored = await legs.run("ledger", "count and store", self._ports.ledger.settle(settlement, render), None)
         if stored is not None:
-            return outcome_of(stored, mark, legs)
+            return self._outcome(key, mark, stored, found, legs)
         body = rendered[-1] if rendered else await self._unstored_body(found, legs)
         unsettled = Unsettled(
             project=key.scope,
@@ -187,7 +191,14 @@ class LookUp:
             body=body.decode("utf-8"),
             returned=list(found.returned),
         )
-        return outcome_of(body, mark, legs, unsettled=unsettled)
+        return self._outcome(key, mark, body, found, legs, unsettled)
+
+    def _outcome(
+        self, key: LedgerKey, mark: str, body: bytes, found: Found, legs: Legs, unsettled: Unsettled | None = None
+    ) -> LookUpOutcome:
+        searched = Searched(found.query.tool, self._ports.reranker.model_id, found.misses)
+        trace = trace_of(key.scope, key.request_id, body, legs, searched)
+        return LookUpOutcome(body=body.decode("utf-8"), fingerprint=mark, trace=trace, unsettled=unsettled)
 
     async def _unstored_body(self, found: Found, legs: Legs) -> bytes:
         signatures = found.query.signatures
