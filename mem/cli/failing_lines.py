@@ -56,9 +56,10 @@ def _place(signature: Signature, line_map: Sequence[int] | None) -> str:
 
 
 def _quoted(signature: Signature, width: int) -> list[str]:
-    """The first lines of the excerpt, in which secrets are masked already."""
+    """The first lines of the excerpt and the last, where a trace tells its error; secrets are masked in it already."""
     texts = [strip_unsafe(line).text.expandtabs(4).rstrip() for line in signature.excerpt.split("\n")]
-    full = [text for text in texts if text]
-    shown = [cut(text, width - 4) for text in full[:QUOTED_LINES]]
-    more = [f"… {len(full) - QUOTED_LINES} more"] if len(full) > QUOTED_LINES else []
-    return [f"  | {text}" for text in [*shown, *more]]
+    full = [cut(text, width - 4) for text in texts if text]
+    left_out = len(full) - QUOTED_LINES + 1
+    if left_out > 1:
+        full = [*full[: QUOTED_LINES - 2], f"\u2026 {left_out} more", full[-1]]
+    return [f"  | {text}" for text in full]

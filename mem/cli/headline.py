@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from mem.cli.terminal import Style, Styled, flat, wrapped
+from mem.cli.terminal import Style, Styled, wrapped
 from mem.domain.lookup import ContextAnswer, ContextRequest, Lesson
 
 _STYLES = {1: Style.GOOD, 2: Style.FAIR, 3: Style.OTHER, None: Style.TITLE}
@@ -46,17 +46,18 @@ def _exact(lesson: Lesson, request: ContextRequest) -> str:
     told = f"This exact failure happened {'here before' if here else f'before in project {lesson.project}'}"
     if lesson.seen_count is None:
         return f"{told}; how often could not be read"
-    since = f" since {lesson.first_seen}" if lesson.first_seen is not None else ""
-    return f"{told}: {times(lesson.seen_count)}{since}, last {lesson.last_seen}"
+    if lesson.first_seen in (None, lesson.last_seen):
+        return f"{told}: {times(lesson.seen_count)}, last {lesson.last_seen}"
+    return f"{told}: {times(lesson.seen_count)} since {lesson.first_seen}, last {lesson.last_seen}"
 
 
 def _similar(answer: ContextAnswer, request: ContextRequest) -> str:
     score = answer.lessons[0].score
     probable = "" if score is None else f", {percent(score)} % probable"
     if not answer.signatures and request.signature_source is None:
-        about = "such a task" if request.task is not None else flat(request.tool or "this")
+        about = "such a task" if request.task is not None else request.tool or "this"
         return f"This is known about {about}{probable}"
     told = f"Something similar happened before{probable}"
     if any(one.known is None for one in answer.signatures):
         return f"{told}; whether this exact failure did could not be read"
-    return f"{told}; for this exact failure there is no lesson yet" if answer.signatures else told
+    return f"{told}; this exact failure has no lesson yet" if answer.signatures else told

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from mem.cli.headline import headline, percent, times
-from mem.cli.terminal import Style, Styled, flat, shortened, wrapped
+from mem.cli.terminal import Style, Styled, shortened, wrapped
 from mem.domain.lookup import ContextAnswer, ContextRequest, Lesson
 from mem.domain.nodes import Parent
 
@@ -65,7 +65,7 @@ def _others(answer: ContextAnswer, request: ContextRequest, width: int) -> list[
         lines.append(Styled("  \u2026 in full: --format json", Style.FAINT))
     if answer.skills:
         named = ", ".join(f"{skill.name} ({skill.score:.2f})" for skill in answer.skills)
-        lines += [Styled(""), *map(Styled, wrapped(f"skills that fit: {named}", width, later="    "))]
+        lines += map(Styled, wrapped(f"skills that fit: {named}", width, later="    "))
     return lines
 
 
@@ -85,9 +85,9 @@ def _missing(answer: ContextAnswer, request: ContextRequest, width: int) -> list
         named += [f"{more} more"] if more else []
         told.append(f"left out by the budget of {answer.budget.limit} tokens: {', '.join(named)}")
     told += [f"degraded: {each.leg}: {each.reason}" for each in answer.degraded]
-    if answer.nearest_misses:
-        told.append(f"near misses: {answer.nearest_misses}, not probable enough to be told")
     lines = [Styled(line, Style.BAD) for one in told for line in wrapped(one, width, later="    ")]
+    if answer.nearest_misses:
+        lines.append(Styled(f"near misses: {answer.nearest_misses}, below the floor", Style.FAINT))
     if answer.tier is None:
         steps = [_looked_for(answer, request), *(f"next: {step}" for step in _next(answer, request))]
         lines += [Styled(line) for step in steps for line in wrapped(step, width, later="    ")]
@@ -112,7 +112,7 @@ def _looked_for(answer: ContextAnswer, request: ContextRequest) -> str:
     found = len(answer.signatures)
     asked = [f"{'this failure' if found == 1 else f'{found} failures'} in {wide}"] if found else []
     asked += [f"such a task in {narrow}"] if request.task is not None else []
-    asked += [f"{flat(request.tool)} in {wide}"] if request.tool is not None and not asked else []
+    asked += [f"{request.tool} in {wide}"] if request.tool is not None and not asked else []
     return f"looked for: {'; '.join([*asked, 'documentation and skills']) if asked else 'nothing'}"
 
 
@@ -148,7 +148,7 @@ def _where(lesson: Lesson, request: ContextRequest) -> list[str]:
 
 
 def _document(lesson: Lesson) -> list[str]:
-    return [flat(parent.source) for parent in lesson.parents if lesson.level == "R" and parent.source is not None]
+    return [parent.source for parent in lesson.parents if lesson.level == "R" and parent.source is not None]
 
 
 def _probability(lesson: Lesson) -> str:

@@ -102,11 +102,12 @@ def test_one_failure_is_quoted_and_the_next_are_placed(client, tmp_path):
 
 
 def test_long_excerpts_are_cut(client, tmp_path):
-    """A few lines of a terminal's width, and how many more there are."""
+    """The first lines and the last one, no wider than the terminal, and how many are between them."""
     frames = "".join(f'  File "/srv/app/{"m" * 150}{n}.py", line {n}, in f\n    g()\n' for n in range(9))
     out = told(tmp_path, TRACE.replace('  File "/srv/app/main.py", line 3, in <module>\n    import yaml\n', frames))
     quoted = [line for line in out.splitlines() if line.startswith("  | ")]
-    assert (len(quoted), quoted[-1]) == (5, "  | … 16 more")
+    assert (len(quoted), quoted[2]) == (4, "  | … 17 more")
+    assert quoted[3] == "  | ModuleNotFoundError: No module named 'yaml'"
     assert max(len(line) for line in quoted) == 100
 
 

@@ -7,6 +7,7 @@ import re
 import pytest
 from rich.cells import cell_len
 
+from mem.cli.failing_lines import QUOTED_LINES
 from mem.cli.report import LEAD_LINES, report
 from mem.cli.terminal import Style, printed
 from mem.domain.lookup import Budget, Degradation, SkillHit
@@ -34,12 +35,11 @@ documentation (tier 3)
    57 %  R 333333333333, npm.md#peers
          What tier 3 knows. What tier 3 knows. What tier 3 knows. What tier 3 knows. What tier 3 \u2026
   \u2026 in full: --format json
-
 skills that fit: ci-triage (0.77), release (0.41)
 
 left out by the budget of 500 tokens: tier 3 dddddddddddd (512 tokens), skill baking (20 tokens)
 degraded: text: timeout after 2.0 s
-near misses: 2, not probable enough to be told
+near misses: 2, below the floor
 
 failure: ffffffffffff npm npm.eresolve, seen 3 times
   b.log:3-6
@@ -74,7 +74,7 @@ This exact failure happened here before: 3 times since 2026-07-02, last 2026-11-
 NOTHING = """\
 Nothing known is similar enough; the nearest are below the floor (no tier)
 
-near misses: 2, not probable enough to be told
+near misses: 2, below the floor
 looked for: this failure in all projects; documentation and skills
 next: mem query --project homelab QUESTION lists what is nearest, however far it is
 next: once it is solved, mem accept FILE --project homelab: the next one who meets it is told
@@ -117,7 +117,7 @@ def test_the_common_case_fits_a_screen():
     common = answer(
         exact(), lesson(2), lesson(2), chunk(), skills=[SkillHit(name="ci-triage", score=0.77)], signatures=[SIGNATURE]
     )
-    quotes = {SIGNATURE.sig_sha: ["  b.log:3-6", *["  | npm ERR! code ERESOLVE"] * 4]}
+    quotes = {SIGNATURE.sig_sha: ["  b.log:3-6", *["  | npm ERR! code ERESOLVE"] * QUOTED_LINES]}
     assert len(told(common, request(), quotes, width=100).splitlines()) <= 25
 
 
@@ -130,6 +130,7 @@ def test_the_common_case_fits_a_screen():
             "happened before in project billing: 3 times since 2026-07-02, last 2026-11-30 (tier 1)",
         ),
         ({"seen_count": 2}, "happened here before: twice since 2026-07-02, last 2026-11-30 (tier 1)"),
+        ({"first_seen": "2026-11-30"}, "happened here before: 3 times, last 2026-11-30 (tier 1)"),
         ({"seen_count": 1, "first_seen": None}, "happened here before: once, last 2026-11-30 (tier 1)"),
         ({"seen_count": None, "last_seen": None}, "happened here before; how often could not be read (tier 1)"),
     ],
@@ -142,7 +143,7 @@ def test_the_first_line_of_a_known_failure(fields, line):
 @pytest.mark.parametrize(
     ("asked", "fields", "line"),
     [
-        (None, {"signatures": [UNKNOWN]}, f"{SIMILAR}; for this exact failure there is no lesson yet (tier 2)"),
+        (None, {"signatures": [UNKNOWN]}, f"{SIMILAR}; this exact failure has no lesson yet (tier 2)"),
         (None, {"signatures": [UNREAD]}, f"{SIMILAR}; whether this exact failure did could not be read (tier 2)"),
         (None, {}, f"{SIMILAR} (tier 2)"),
         (request(task="upgrade"), {}, "This is known about such a task, 99 % probable (tier 2)"),
