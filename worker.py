@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
+from typing import TextIO
 
 import structlog
 from pydantic import ValidationError
@@ -140,17 +141,22 @@ async def expire_answers(ledger: Ledger, *, pause: float = EXPIRY_PAUSE_SECONDS)
         await asyncio.sleep(pause)
 
 
-def main() -> None:
-    """Run the worker; one clear line where it cannot start."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+def log_to(stream: TextIO) -> None:
+    """Write each event as one line of JSON."""
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer(),
         ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(stream),
     )
+
+
+def main() -> None:
+    """Run the worker; one clear line where it cannot start."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    log_to(sys.stderr)
     code = 0
     try:
         asyncio.run(serve(Settings()))

@@ -86,6 +86,11 @@ def reporting(function: F) -> F:
     return wrapper  # type: ignore[return-value]  # same signature, by functools.wraps
 
 
+def attempt() -> int:
+    """Which attempt of its step this is, from 1."""
+    return activity.info().attempt if activity.in_activity() else 1
+
+
 @asynccontextmanager
 async def _heartbeats() -> AsyncIterator[None]:
     """Heartbeat well within the timeout, so that a lost worker is noticed long before a slow step is given up."""

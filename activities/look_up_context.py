@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 from temporalio import activity
 
-from activities.errors import reporting
+from activities.errors import attempt, reporting
 from mem.domain.lookup import LookUpInput
 from mem.recall.look_up import LookUp
 from mem.recall.outcome import LookUpOutcome
@@ -24,7 +24,5 @@ class LookUpActivity:
     async def look_up(self, request: LookUpInput) -> LookUpOutcome:
         """Answer a request, or return what was answered to it before."""
         outcome = await self._look_up(request)
-        log.info(
-            "lookup", project=request.project, request_id=request.request_id, **outcome.trace.model_dump(mode="json")
-        )
+        log.info("lookup", attempt=attempt(), tiers=outcome.trace.tiers, **outcome.trace.model_dump(mode="json"))
         return outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 from temporalio import activity
 
-from activities.errors import reporting
+from activities.errors import attempt, reporting
 from mem.domain.query import QueryInput
 from mem.recall.query_memories import QueryMemories
 from mem.recall.query_outcome import QueryOutcome
@@ -24,7 +24,5 @@ class QueryActivity:
     async def query_memory(self, request: QueryInput) -> QueryOutcome:
         """Answer a question, or return what was answered to it before."""
         outcome = await self._query(request)
-        log.info(
-            "query", project=request.project, request_id=request.request_id, **outcome.trace.model_dump(mode="json")
-        )
+        log.info("query", attempt=attempt(), **outcome.trace.model_dump(mode="json"))
         return outcome

@@ -32,6 +32,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import policies
     from workflows.acceptance import Acceptance
     from workflows.failures import as_application_error, conflict, is_callers_fault, is_refusal
+    from workflows.markdown import failed
     from workflows.search_attributes import MAX_SIGNATURES, MEM_OUTCOME, MEM_SIGNATURE, MEM_TOOL
 
 ArgumentT = TypeVar("ArgumentT")
@@ -159,7 +160,7 @@ class AcceptMemory:
     async def _failed(self, error: FailureError) -> ApplicationError:
         """The run's failure, once the updates that it concerns have theirs; the others are left open."""
         failure = as_application_error(error, self._mark)
-        self._show(f"**Failed**: {failure.message}")
+        self._show(failed(failure.message))
         if is_callers_fault(failure):
             self._fault = failure
             await workflow.wait_condition(workflow.all_handlers_finished)

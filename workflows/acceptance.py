@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -14,8 +13,7 @@ from mem.domain.accepting import (
     PublicVerdict,
     Verdict,
 )
-
-_MARKDOWN = re.compile(r"[\\`*_\[\]<>!|~#&]")
+from workflows.markdown import MAX_FAILURE, code
 
 STEPS = ("project_symptoms", "embed_symptoms", "embed_text", "link_signatures")
 STEPS_OF_A_DUPLICATE = ("embed_text", "link_signatures")
@@ -126,19 +124,14 @@ class Acceptance:
         verdict = self.verdict
         lines = [f"**{self.status or 'pending'}** {self.sha or self.duplicate_of or ''}".rstrip()]
         if verdict is not None:
-            lines.append(f"- verdict: {_told(verdict)}. {_plain(verdict.reason)}")
+            lines.append(f"- verdict: {_told(verdict)}. {code(verdict.reason, limit=MAX_FAILURE)}")
         if self.projection is not None:
             count = len(self.projection.text.splitlines())
-            lines.append(f"- projection: {count} lines by {self.projection.model_id}")
+            lines.append(f"- projection: {count} lines by {code(self.projection.model_id)}")
         lines += [f"- signature `{s.sig_sha[:12]}` {s.tool} {s.rule}" for s in self.signatures]
         if self.pending:
             lines.append(f"- pending: {', '.join(self.pending)}")
         return "\n".join(lines)
-
-
-def _plain(text: str) -> str:
-    """A text that may quote a candidate, as Markdown that shows it to the letter, on one line: no picture, no link."""
-    return _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split()))
 
 
 def _told(verdict: Verdict) -> str:

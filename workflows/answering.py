@@ -13,6 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.answers import Answer
     from mem.domain.ids import Marked, fingerprint_of
     from workflows.failures import as_application_error, conflict, is_callers_fault
+    from workflows.markdown import failed
     from workflows.search_attributes import MEM_OUTCOME
 
 
@@ -65,7 +66,7 @@ class Answering(Generic[OutcomeT]):
             self.outcome = await work
         except FailureError as error:
             failure = as_application_error(error, self._mark)
-            workflow.set_current_details(f"**Failed**: {failure.message}")
+            workflow.set_current_details(failed(failure.message))
             workflow.upsert_search_attributes([MEM_OUTCOME.value_set("failed")])
             if is_callers_fault(failure):
                 self._fault = failure

@@ -13,6 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.replaying import Phase, Progress
     from workflows import policies
     from workflows.failures import as_application_error
+    from workflows.markdown import failed
 
 ArgumentT = TypeVar("ArgumentT")
 ResultT = TypeVar("ResultT")
@@ -57,5 +58,5 @@ class Stages:
             )
         except FailureError as error:
             failure = as_application_error(error, "")
-            workflow.set_current_details(f"**Failed**: {failure.message}\n\n{self._told}".strip())
+            workflow.set_current_details(f"{failed(failure.message)}\n\n{self._told}".strip())
             raise failure from error

@@ -1,61 +1,88 @@
-"""The trace of a lookup or a query as the Temporal UI shows it; no raw text is in it."""
+"""The trace of a lookup or a query as the Temporal UI shows it, a table for each part; no raw text is in it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mem.recall.outcome import LegTrace, Trace
+from mem.recall.outcome import Drop, LegTrace, Miss, Trace
 from mem.recall.query_outcome import QueryTrace
+from workflows.markdown import bounded, code, table
 
-_REPEATED = "- answered before: the stored bytes were repeated"
+_REPEATED = "Answered before: the stored bytes were repeated."
 
 
 def trace_markdown(trace: Trace) -> str:
-    """Markdown: the tier, a table of lessons, a table of legs, and what was left out."""
+    """Tier and budget, then lessons, skills, what was left out, what came near, what failed, and the legs."""
     head = "no tier" if trace.tier is None else f"tier {trace.tier}"
-    lines = [f"**{head}**, {trace.used} of {trace.limit} tokens, {trace.dropped} dropped"]
-    if trace.replayed:
-        lines.append(_REPEATED)
+    lines = [f"**{head}**, {trace.used} of {trace.limit} tokens, {len(trace.dropped)} dropped, {trace.milliseconds} ms"]
     if trace.abstained_reason:
-        lines.append(f"- abstained: {trace.abstained_reason}")
-    lines += [f"- degraded: {reason}" for reason in trace.degraded]
-    lines += [f"- skill: {name}" for name in trace.skills]
-    if trace.lessons:
-        lines += ["", "| tier | lesson | matched | recall | rerank |", "|---|---|---|---|---|"]
-        lines += [
-            f"| {each.tier} | `{each.sha[:12]}` {each.project or 'shared'} | {each.matched_kind} "
-            f"| {_number(each.recall)} | {_number(each.rerank)} |"
-            for each in trace.lessons
-        ]
-    return "\n".join([*lines, *_legs(trace.legs)])
+        lines += ["", f"Abstained: {code(trace.abstained_reason)}"]
+    lines += _request(trace)
+    lessons = [
+        [str(one.tier), _memory(one.sha, one.project), one.matched_kind, _number(one.recall), _number(one.rerank)]
+        for one in trace.lessons
+    ]
+    lines += table("Lessons", ["tier", "lesson", "matched", "recall", "rerank"], lessons)
+    lines += table("Skills", ["skill", "score"], [[code(one.name), _number(one.score)] for one in trace.skills])
+    lines += table("Left out by the budget", ["what", "name", "tokens"], [_drop(one) for one in trace.dropped])
+    near = f"Nearest misses, of which {trace.near_misses} near" if trace.near_misses else "Nearest misses"
+    lines += table(near, ["tier", "memory", "by", "score", "floor"], [_miss(one) for one in trace.misses])
+    return bounded([*lines, *_degraded(trace.degraded), *_legs(trace.legs)])
 
 
 def query_markdown(trace: QueryTrace) -> str:
-    """Markdown: a table of hits with their place in each leg, and a table of legs."""
-    lines = [f"**{len(trace.hits)} hit{'' if len(trace.hits) == 1 else 's'}**"]
-    if trace.replayed:
-        lines.append(_REPEATED)
-    lines += [f"- degraded: {reason}" for reason in trace.degraded]
-    if trace.hits:
-        lines += [
-            "",
-            "| level | memory | recall | rerank | symptom | text | lexical |",
-            "|---|---|---|---|---|---|---|",
+    """Hits with their place in each leg, what failed, and the legs."""
+    hits = len(trace.hits)
+    lines = [f"**{hits} hit{'' if hits == 1 else 's'}**, {trace.milliseconds} ms", *_request(trace)]
+    rows = [
+        [
+            one.level,
+            _memory(one.sha, one.project),
+            _number(one.recall),
+            _number(one.rerank),
+            *(str(one.ranks.get(leg, "-")) for leg in ("symptom", "text", "lexical")),
         ]
-        lines += [
-            f"| {each.level} | `{each.sha[:12]}` {each.project or 'shared'} | {_number(each.recall)} "
-            f"| {_number(each.rerank)} | {each.ranks.get('symptom', '-')} | {each.ranks.get('text', '-')} "
-            f"| {each.ranks.get('lexical', '-')} |"
-            for each in trace.hits
-        ]
-    return "\n".join([*lines, *_legs(trace.legs)])
+        for one in trace.hits
+    ]
+    lines += table("Hits", ["level", "memory", "recall", "rerank", "symptom", "text", "lexical"], rows)
+    return bounded([*lines, *_degraded(trace.degraded), *_legs(trace.legs)])
+
+
+def _request(trace: Trace | QueryTrace) -> list[str]:
+    """Whose request it was, and who scored."""
+    named = {"request": trace.request_id, "project": trace.project, "reranker": trace.reranker or ""}
+    if isinstance(trace, Trace):
+        named["tool"] = trace.tool or ""
+    told = ["", ", ".join(f"{name} {code(value, limit=200)}" for name, value in named.items() if value)]
+    return [*(told if told[1] else []), *(["", _REPEATED] if trace.replayed else [])]
+
+
+def _memory(sha: str, project: str | None) -> str:
+    return f"{code(sha[:12])} {'shared' if project is None else code(project)}"
+
+
+def _drop(drop: Drop) -> list[str]:
+    if drop.skill is not None:
+        return ["skill", code(drop.skill), str(drop.tokens)]
+    return [f"tier {drop.tier}", code((drop.sha or "")[:12]), str(drop.tokens)]
+
+
+def _miss(miss: Miss) -> list[str]:
+    over = ", but enough others are told" if miss.score >= miss.floor else ""
+    return [
+        str(miss.tier), _memory(miss.sha, miss.project), miss.measure, _number(miss.score),
+        f"{_number(miss.floor)}{over}",
+    ]  # fmt: skip
+
+
+def _degraded(degraded: Sequence[str]) -> list[str]:
+    parts = [each.partition(": ") for each in degraded]
+    return table("Degraded", ["leg", "reason"], [[code(leg), code(reason)] for leg, _, reason in parts])
 
 
 def _legs(runs: Sequence[LegTrace]) -> list[str]:
-    if not runs:
-        return []
-    head = ["", "| leg | step | ms | found | note |", "|---|---|---|---|---|"]
-    return head + [f"| {leg.leg} | {leg.step} | {leg.milliseconds} | {leg.found} | {leg.note} |" for leg in runs]
+    rows = [[run.leg, code(run.step), str(run.milliseconds), str(run.found), code(run.note)] for run in runs]
+    return table("Legs", ["leg", "step", "ms", "found", "note"], rows)
 
 
 def _number(value: float | None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
@@ -16,13 +15,11 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import ValidationError
 
+from mem.cli.terminal import unsteered
 from mem.domain.errors import InvalidRequest, MemError
 from mem.domain.faults import told
 
 T = TypeVar("T")
-
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Control characters but tab and line feed."""
 
 
 class OutputFormat(StrEnum):
@@ -69,7 +66,7 @@ def explained() -> Iterator[None]:
 
 def say(text: str) -> None:
     """Progress and errors go to stderr: stdout is for the result."""
-    sys.stderr.write(_STEERING.sub("", text) + "\n")
+    sys.stderr.write(unsteered(text) + "\n")
     sys.stderr.flush()
 
 
@@ -81,7 +78,7 @@ def show(text: str) -> None:
 
 def tell(text: str) -> None:
     """Print a result for people, without what would steer their terminal: logs keep their escape sequences."""
-    show(_STEERING.sub("", text))
+    show(unsteered(text))
 
 
 def show_json(value: Any) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show, tell
+from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show
 from mem.cli.connect import connected
 from mem.cli.report import report
+from mem.cli.terminal import Styled, columns, tell_lines
 from mem.domain.errors import InvalidRequest
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
 
@@ -56,17 +57,17 @@ async def _look_up(request: ContextRequest, output: OutputFormat, file: str) -> 
     if output is OutputFormat.JSON:
         show(reply.body.decode("utf-8"))
     else:
-        tell(_told(request, reply, file))
+        tell_lines(_told(request, reply, file))
     return reply.answer
 
 
-def _told(request: ContextRequest, reply: Reply[ContextAnswer], file: str) -> str:
+def _told(request: ContextRequest, reply: Reply[ContextAnswer], file: str) -> list[Styled]:
     """The report, and in it the lines of the log that were taken for the failure."""
     if reply.sent is None or request.signature_source is None:
-        return report(reply.answer)
+        return report(reply.answer, request, width=columns())
     from mem.cli.failing_lines import report_with_lines  # noqa: PLC0415 - loads all rules
 
-    return report_with_lines(reply.answer, reply.sent, file, request.signature_source)
+    return report_with_lines(reply.answer, request, reply.sent, file, width=columns())
 
 
 def _log(path: str) -> str:

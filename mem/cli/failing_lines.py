@@ -5,33 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mem.cli.report import report
-from mem.domain.lookup import ContextAnswer
+from mem.cli.terminal import Styled, cut, flat, wrapped
+from mem.domain.lookup import ContextAnswer, ContextRequest
 from mem.domain.signatures import Signature
 from mem.doors import SentLog
 from mem.parsing import extract
 from mem.parsing.sanitize import strip_unsafe
 
-SHOWN = 3
-"""So many failures are quoted; the others are only named."""
-QUOTED_LINES = 6
-WIDTH = 100
+QUOTED_LINES = 4
+"""Of the best failure; of the next ones the place is told, and the others are named."""
+PLACED = 3
 
 
-def report_with_lines(answer: ContextAnswer, sent: SentLog, source: str, log: str) -> str:
+def report_with_lines(
+    answer: ContextAnswer, request: ContextRequest, sent: SentLog, source: str, *, width: int
+) -> list[Styled]:
     """The report with place and first lines of its best failures, or with what was searched where there is none.
 
     Args:
         sent: the log as it was sent.
         source: what to call the log.
-        log: the log as it was given.
+        width: of the lines, in columns.
     """
     found = {signature.sig_sha: signature for signature in extract(sent.text)}
     # A worker of another release may find failures that this process does not.
-    shown = [found[one.sig_sha] for one in answer.signatures[:SHOWN] if one.sig_sha in found]
-    quotes = {one.sig_sha: [f"  {source}:{_place(one, sent.line_map)}", *_quoted(one)] for one in shown}
-    told = report(answer, quotes)
+    placed = [found[one.sig_sha] for one in answer.signatures[:PLACED] if one.sig_sha in found]
+    quotes = {one.sig_sha: [f"  {flat(source)}:{_place(one, sent.line_map)}"] for one in placed}
+    for one in placed[:1]:
+        quotes[one.sig_sha] += _quoted(one, width)
+    told = report(answer, request, quotes, width=width)
     # Where there is one that the answer lacks, its leg failed, which the report says already.
-    return told if answer.signatures or found else f"{told}\n\n{_searched(sent, source, log)}"
+    if answer.signatures or found:
+        return told
+    searched = _searched(sent, flat(source), request.signature_source or "")
+    return [*told, Styled(""), *map(Styled, wrapped(searched, width, later="    "))]
 
 
 def _searched(sent: SentLog, source: str, log: str) -> str:
@@ -48,10 +55,11 @@ def _place(signature: Signature, line_map: Sequence[int] | None) -> str:
     return f"{start}" if start == end else f"{start}-{end}"
 
 
-def _quoted(signature: Signature) -> list[str]:
-    """The first lines of the excerpt, in which secrets are masked already."""
-    texts = [strip_unsafe(line).text.rstrip() for line in signature.excerpt.split("\n")]
-    full = [text for text in texts if text]
-    shown = [text if len(text) <= WIDTH else text[: WIDTH - 1] + "…" for text in full[:QUOTED_LINES]]
-    more = [f"… {len(full) - QUOTED_LINES} more"] if len(full) > QUOTED_LINES else []
-    return [f"  | {text}" for text in [*shown, *more]]
+def _quoted(signature: Signature, width: int) -> list[str]:
+    """The first lines of the excerpt and the last, where a trace tells its error; secrets are masked in it already."""
+    texts = [strip_unsafe(line).text.expandtabs(4).rstrip() for line in signature.excerpt.split("\n")]
+    full = [cut(text, width - 4) for text in texts if text]
+    left_out = len(full) - QUOTED_LINES + 1
+    if left_out > 1:
+        full = [*full[: QUOTED_LINES - 2], f"\u2026 {left_out} more", full[-1]]
+    return [f"  | {text}" for text in full]

@@ -8,7 +8,7 @@ import typer
 
 from mem.addresses import find_addresses
 from mem.cli.common import Format, OutputFormat, explained, run, show_json, tell
-from mem.cli.report import WIDTH
+from mem.cli.terminal import columns, cut, flat
 from mem.domain.gaps import Gap, GapsAnswer, GapsRequest
 from mem.settings import Settings
 
@@ -61,8 +61,9 @@ def told_gaps(answer: GapsAnswer) -> str:
     head, *lines = _aligned(rows)
     told = [f"{shown} {noun} seen{asked} that no memory explains", "", head]
     margin = " " * head.index("first seen")
+    room = columns() - len(margin)
     for line, gap in zip(lines, answer.gaps, strict=True):
-        told += [line, *(margin + _cut(text, WIDTH - len(margin)) for text in _below(gap))]
+        told += [line, *(margin + cut(flat(text), room) for text in _below(gap))]
     return "\n".join(told)
 
 
@@ -90,7 +91,3 @@ def _below(gap: Gap) -> list[str]:
     counts = {"other gaps": gap.variants, "known failures": gap.known_variants}
     like = ", ".join(f"{noun} {count}" for noun, count in counts.items() if count)
     return [text for text in (": ".join(filter(None, said)), f"like it: {like}" if like else None) if text]
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
-from mem.cli.report import WIDTH
+from mem.cli.terminal import UNKNOWN_WIDTH, flat, wrapped
 from mem.domain.nodes import Parent
 from mem.domain.query import QueryAnswer, QueryCandidate, QueryHit
 
@@ -25,7 +24,7 @@ def _hit(hit: QueryHit) -> list[str]:
     # Without a reranker the similarity is all there is.
     score = f"{hit.score:.4f}" if hit.score is not None else f"~{hit.scores.recall or 0.0:.4f}"
     lines = [f"{score}  {hit.level}  {hit.sha[:12]}  {hit.project or 'shared'}"]
-    lines += textwrap.wrap(" ".join(hit.text.split()), WIDTH, initial_indent="    ", subsequent_indent="    ")
+    lines += wrapped(hit.text, UNKNOWN_WIDTH, indent="    ")
     lines += [f"    from {_place(parent)}" for parent in hit.provenance]
     if hit.supersedes:
         lines.append("    in place of " + ", ".join(sha[:12] for sha in hit.supersedes))
@@ -33,7 +32,7 @@ def _hit(hit: QueryHit) -> list[str]:
 
 
 def _place(parent: Parent) -> str:
-    source = f"  {parent.source}" if parent.source is not None else ""
+    source = f"  {flat(parent.source)}" if parent.source is not None else ""
     turn = f" turn {parent.turn}" if parent.turn is not None else ""
     return f"{parent.level}  {parent.sha[:12]}{source}{turn}"
 

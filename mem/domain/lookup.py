@@ -67,7 +67,11 @@ class Scores(BaseModel):
 
 
 class Lesson(BaseModel):
-    """One memory or reference chunk of an answer."""
+    """One memory or reference chunk of an answer.
+
+    Counts and UTC dates are those of its signature in tier 1. `first_seen` was read before this request was counted, so
+    that it is the same for every identical request; `seen_count` and `last_seen` have this request in them.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -79,6 +83,7 @@ class Lesson(BaseModel):
     matched_kind: MatchedKind
     seen_count: int | None = None
     last_seen: str | None = None
+    first_seen: str | None = None
     signature: LessonSignature | None = None
     score: float | None
     scores: Scores

@@ -1,6 +1,6 @@
 """What the use cases need from the outside, as protocols. Every method is safe to repeat."""
 
-from mem.ports.failures import CoarseHit, Failures, GapQuery, GapsFound, KnownHit, Seen
+from mem.ports.failures import CoarseHit, Failures, GapQuery, GapsFound, Known, KnownHit, Seen
 from mem.ports.journal import Journal
 from mem.ports.ledger import Ledger, LedgerKey, Settlement
 from mem.ports.memories import Alike, Appended, AppendPlan, Lineage, Memories, Reach, Superseded, VectorHit
@@ -36,6 +36,7 @@ __all__ = [
     "GapQuery",
     "GapsFound",
     "Journal",
+    "Known",
     "KnownHit",
     "Ledger",
     "LedgerKey",

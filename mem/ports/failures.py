@@ -20,6 +20,17 @@ class KnownHit(NamedTuple):
     sha: str
 
 
+class Known(NamedTuple):
+    """What is known of exact keys.
+
+    `first_seen` is the UTC date of the first sighting of each key that an acceptance saw; other keys have none, since a
+    lookup of one would be the first sighting that the next lookup tells.
+    """
+
+    hits: list[KnownHit]
+    first_seen: dict[str, str]
+
+
 class CoarseHit(NamedTuple):
     """A node whose signature agrees with one of the query's in all but versions, test ids and symbols."""
 
@@ -89,8 +100,8 @@ class Failures(Protocol):
         """
         ...
 
-    async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> list[KnownHit]:
-        """The nodes that the signatures point at, superseded ones included, ordered by signature and sha.
+    async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> Known:
+        """The nodes that the signatures point at, superseded ones included, by signature and sha; and since when.
 
         A node that has signatures of the version `algo` answers to those alone: what another version took for its
         failure no longer counts.

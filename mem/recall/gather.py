@@ -18,11 +18,15 @@ LESSONS: tuple[Level, ...] = ("L1", "L2")
 
 
 class SignatureHit(NamedTuple):
-    """A node found through a signature: its very key, the coarse one, or the tool that it carries."""
+    """A node found through a signature: its very key, the coarse one, or the tool that it carries.
+
+    Where it is the very key, `first_seen` is the UTC date since when the failure is known.
+    """
 
     sha: str
     how: Literal["exact", "coarse", "tool"]
     sig_sha: str | None = None
+    first_seen: str | None = None
 
 
 class Gathered(NamedTuple):
@@ -30,13 +34,14 @@ class Gathered(NamedTuple):
 
     `known` holds the sig_shas that point at a live node, each with the shas of those nodes, or is None where that could
     not be read; `superseded` the shas that a candidate stands for; `of_tool` the candidates that carry the tool asked
-    for, in their order.
+    for, in their order; `first_seen` the UTC date since when each of the known sig_shas is, where that was counted.
     """
 
     candidates: dict[str, Candidate]
     known: dict[str, list[str]] | None
     superseded: dict[str, list[str]]
     of_tool: list[str]
+    first_seen: dict[str, str | None]
 
 
 async def gather(
@@ -60,7 +65,7 @@ async def gather(
         lexical = await legs.run("lexical", "search", _lexical(memories, query.probes), dict[str, float]())
     gathered = await unite(memories, legs, [*(exact or []), *coarse, *of_tool], symptom, text, lexical)
     if gathered is None:
-        return Gathered({}, {} if exact == [] else None, {}, [])
+        return Gathered({}, {} if exact == [] else None, {}, [], {})
     return gathered if exact is not None else gathered._replace(known=None)
 
 
@@ -99,8 +104,16 @@ async def _exact(failures: Failures, query: Query) -> list[SignatureHit]:
         for key in signature.keys:
             asked.setdefault(key, []).append(signature.sig_sha)
     known = await failures.known(list(asked), query.reach, query.signatures[0].algo)
+    first: dict[str, str] = {}
+    for key, day in known.first_seen.items():
+        for sig_sha in asked[key]:
+            first[sig_sha] = min(first.get(sig_sha, day), day)
     # A row of an earlier version stands for every signature that had its key then.
-    return [SignatureHit(hit.sha, "exact", sig_sha) for hit in known for sig_sha in asked[hit.sig_sha]]
+    return [
+        SignatureHit(hit.sha, "exact", sig_sha, first.get(sig_sha))
+        for hit in known.hits
+        for sig_sha in asked[hit.sig_sha]
+    ]
 
 
 async def _coarse(failures: Failures, query: Query) -> list[SignatureHit]:
@@ -162,10 +175,12 @@ def _merge(
         stands_for.setdefault(lineages[sha].node.stored_sha, []).append(sha)
     how: dict[str, set[str]] = {}
     known: dict[str, list[str]] = {}
+    first_seen: dict[str, str | None] = {}
     for hit in by_signature:
         how.setdefault(hit.sha, set()).add(hit.how)
         if hit.how == "exact" and hit.sig_sha is not None and hit.sha in lineages:
             known.setdefault(hit.sig_sha, []).append(lineages[hit.sha].node.stored_sha)
+            first_seen[hit.sig_sha] = hit.first_seen
     candidates: dict[str, Candidate] = {}
     superseded: dict[str, list[str]] = {}
     for live, shas in stands_for.items():
@@ -183,7 +198,7 @@ def _merge(
         )
         superseded[live] = _oldest_first([lineages[sha].supersedes for sha in shas])
     of_tool = [hit.sha for hit in by_signature if hit.how == "tool" and hit.sha in candidates]
-    return Gathered(candidates, known, superseded, of_tool)
+    return Gathered(candidates, known, superseded, of_tool, first_seen)
 
 
 def _oldest_first(chains: Sequence[tuple[str, ...]]) -> list[str]:

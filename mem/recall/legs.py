@@ -43,14 +43,24 @@ class Legs:
         self._leg_seconds = leg_seconds
         self._total_seconds = total_seconds
         self._moment = total_seconds * _MOMENT
-        self._end = time.monotonic() + total_seconds - _MOMENTS * self._moment
+        self._began = time.monotonic()
+        self._end = self._began + total_seconds - _MOMENTS * self._moment
         self.runs: list[LegTrace] = []
         self._failed: dict[Leg, str] = {}
+
+    @property
+    def milliseconds(self) -> float:
+        """How long it has taken so far."""
+        return _milliseconds_since(self._began)
 
     @property
     def degraded(self) -> list[Degradation]:
         """The legs that failed, by name."""
         return [Degradation(leg=leg, reason=reason) for leg, reason in sorted(self._failed.items())]
+
+    def ran(self, leg: Leg) -> bool:
+        """Whether a step of that leg gave a result."""
+        return any(run.leg == leg and not run.note for run in self.runs)
 
     def failed(self, leg: Leg) -> bool:
         """Whether that leg failed."""
@@ -73,7 +83,7 @@ class Legs:
         except RequestConflict:
             raise
         except (MemError, OSError) as error:
-            note = str(error) or type(error).__name__
+            note = redact(str(error)).text or type(error).__name__
         except Exception as error:  # noqa: BLE001 - logged whole, with its stack
             # Formatted here, not by the logger: with local variables that takes seconds, and shows the log.
             log.error("leg broke", leg=leg, stack=redact("".join(traceback.format_exception(error))).text)  # noqa: TRY400 - see above
@@ -81,7 +91,7 @@ class Legs:
         if note:
             self.degrade(leg, note)
         found = len(result) if isinstance(result, list | dict) else int(result is not None)
-        milliseconds = round((time.monotonic() - started) * 1000, 1)
+        milliseconds = _milliseconds_since(started)
         self.runs.append(LegTrace(leg=leg, step=step, milliseconds=milliseconds, found=found, note=note[:MAX_REASON]))
         return result
 
@@ -122,3 +132,7 @@ def _forget(task: asyncio.Future[Any]) -> None:
     if not task.cancelled():
         # Looked at, so that asyncio does not complain of an error that came too late for anybody.
         task.exception()
+
+
+def _milliseconds_since(moment: float) -> float:
+    return round((time.monotonic() - moment) * 1000, 1)

@@ -30,11 +30,13 @@ from mem.recall.budget import fit, leaves_room
 from mem.recall.floors import floors
 from mem.recall.gather import WIDTH, Gathered, best_of, embedded, gather
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
+from mem.recall.misses import nearest
 from mem.recall.outcome import LookUpOutcome, Unsettled
 from mem.recall.query import Query, read_failure, read_query
 from mem.recall.rank import Ranking, as_lesson, rank_lessons, rank_of_tool, rank_reference
-from mem.recall.render import Found, outcome_of, render_body
+from mem.recall.render import Found, render_body
 from mem.recall.shortlist import score_best
+from mem.recall.trace import Searched, trace_of
 
 OPERATION = "context"
 _SAMPLE = "error: exit status 1\n"
@@ -80,13 +82,15 @@ class LookUp:
         legs = Legs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)
         stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)
         if stored is not None:
-            return outcome_of(stored, mark, legs, replayed=True)
+            trace = trace_of(key.scope, key.request_id, stored, legs, None)
+            return LookUpOutcome(body=stored.decode("utf-8"), fingerprint=mark, trace=trace)
         read = await legs.run("signatures", "extract", asyncio.to_thread(read_query, request), None)
         # Without it the log is lost to this answer; what else was asked is not.
         query = read or read_query(request.model_copy(update={"signature_source": None}))
         found = await self._find(request, query, legs)
         if read is None:
-            return _owing(key, mark, found, legs, render_body(found, {}, legs), unread=request.signature_source)
+            body = render_body(found, {}, legs)
+            return self._owing(key, mark, found, legs, body, unread=request.signature_source)
         return await self._settle(key, mark, found, legs)
 
     async def _find(self, request: LookUpInput, query: Query, legs: Legs) -> Found:
@@ -99,13 +103,14 @@ class LookUp:
         )
         ranking = await self._rank(request, query, legs, gathered)
         lessons = await self._lessons(legs, query, gathered, ranking)
-        near = ranking.near_misses
+        near, misses = ranking.near_misses, ranking.misses
         if query.probes and (not lessons or leaves_room(lessons, skills, request.budget, ports.tokens)):
             reference = await self._reference(request, query, legs, vectors)
             lessons += await self._lessons(legs, query, gathered, reference)
             near += reference.near_misses
+            misses = nearest([*misses, *reference.misses])
         fitted = fit(lessons, skills, request.budget, ports.tokens)
-        return Found(query, fitted, gathered.known, near)
+        return Found(query, fitted, gathered.known, near, misses)
 
     async def _rank(self, request: LookUpInput, query: Query, legs: Legs, gathered: Gathered) -> Ranking:
         if gathered.of_tool:
@@ -156,15 +161,16 @@ class LookUp:
     async def _lessons(self, legs: Legs, query: Query, gathered: Gathered, ranking: Ranking) -> list[Lesson]:
         shas = [ranked.candidate.node.stored_sha for ranked in ranking.kept]
         parents = await legs.run("text", "parents", self._ports.memories.parents(shas), dict[str, list[Parent]]())
-        return [
-            as_lesson(
-                ranked,
-                signature=_matching(query, gathered, ranked.candidate.node.stored_sha) if ranked.tier == 1 else None,
-                parents=parents,
-                superseded=gathered.superseded.get(ranked.candidate.node.stored_sha, []),
+        lessons = []
+        for ranked in ranking.kept:
+            sha = ranked.candidate.node.stored_sha
+            signature = _matching(query, gathered, sha) if ranked.tier == 1 else None
+            first_seen = None if signature is None else gathered.first_seen.get(signature.sig_sha)
+            superseded = gathered.superseded.get(sha, [])
+            lessons.append(
+                as_lesson(ranked, signature=signature, first_seen=first_seen, parents=parents, superseded=superseded)
             )
-            for ranked in ranking.kept
-        ]
+        return lessons
 
     async def _settle(self, key: LedgerKey, mark: str, found: Found, legs: Legs) -> LookUpOutcome:
         """Count and store; where that fails the answer goes out all the same, to be stored as it is later.
@@ -185,10 +191,34 @@ class LookUp:
 
         stored = await legs.run("ledger", "count and store", self._ports.ledger.settle(settlement, render), None)
         if stored is not None:
-            return outcome_of(stored, mark, legs)
+            return self._outcome(key, mark, stored, found, legs)
         # Work that was given up may go on for a while: what it would render now is not what goes out.
         given_up = True
-        return _owing(key, mark, found, legs, rendered[-1] if rendered else await self._unstored_body(found, legs))
+        body = rendered[-1] if rendered else await self._unstored_body(found, legs)
+        return self._owing(key, mark, found, legs, body)
+
+    def _owing(
+        self, key: LedgerKey, mark: str, found: Found, legs: Legs, body: bytes, *, unread: str | None = None
+    ) -> LookUpOutcome:
+        """An answer that goes out before it is counted and stored."""
+        unsettled = Unsettled(
+            project=key.scope,
+            request_id=key.request_id,
+            fingerprint=mark,
+            federated=found.query.reach.federated,
+            sightings=list(found.query.signatures),
+            body=body.decode("utf-8"),
+            returned=list(found.returned),
+            unread=unread,
+        )
+        return self._outcome(key, mark, body, found, legs, unsettled)
+
+    def _outcome(
+        self, key: LedgerKey, mark: str, body: bytes, found: Found, legs: Legs, unsettled: Unsettled | None = None
+    ) -> LookUpOutcome:
+        searched = Searched(found.query.tool, self._ports.reranker.model_id, found.misses)
+        trace = trace_of(key.scope, key.request_id, body, legs, searched)
+        return LookUpOutcome(body=body.decode("utf-8"), fingerprint=mark, trace=trace, unsettled=unsettled)
 
     async def _unstored_body(self, found: Found, legs: Legs) -> bytes:
         signatures = found.query.signatures
@@ -197,23 +227,6 @@ class LookUp:
         this = {signature.sig_sha for signature in signatures}
         counted = None if before is None else {key: Seen(n + (key in this), last) for key, (n, last) in before.items()}
         return render_body(found, counted, legs)
-
-
-def _owing(
-    key: LedgerKey, mark: str, found: Found, legs: Legs, body: bytes, *, unread: str | None = None
-) -> LookUpOutcome:
-    """An answer that goes out before it is counted and stored."""
-    unsettled = Unsettled(
-        project=key.scope,
-        request_id=key.request_id,
-        fingerprint=mark,
-        federated=found.query.reach.federated,
-        sightings=list(found.query.signatures),
-        body=body.decode("utf-8"),
-        returned=list(found.returned),
-        unread=unread,
-    )
-    return outcome_of(body, mark, legs, unsettled=unsettled)
 
 
 def _matching(query: Query, gathered: Gathered, sha: str) -> LessonSignature | None:

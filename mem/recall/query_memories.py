@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mem.domain.ids import SHARED, fingerprint_of
 from mem.domain.lookup import Scores
@@ -18,8 +19,16 @@ from mem.recall.query_outcome import HitTrace, QueryOutcome, QueryTrace, Unsettl
 from mem.recall.question import Question, plain_question, read_question
 from mem.recall.rank import Ranked, rank_hits
 from mem.recall.shortlist import score_best
+from mem.recall.trace import told_degraded
 
 OPERATION = "query"
+
+
+class Searched(NamedTuple):
+    """What only the run knows that searched."""
+
+    recalled: Recalled
+    reranker: str
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ class QueryMemories:
         legs = Legs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)
         stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)
         if stored is not None:
-            return _outcome(stored, mark, legs, None, replayed=True)
+            return _outcome(stored, mark, _trace(key, stored, legs))
         question = await legs.run("signatures", "read", asyncio.to_thread(read_question, request), None)
         question = question or plain_question(request)
         recalled = await self._recall(question, legs)
@@ -108,11 +117,12 @@ class QueryMemories:
         body = answer.model_dump_json().encode("utf-8")
         stored = await legs.run("ledger", "store", self._ports.ledger.store(key, mark, body), None)
         if stored is not None:
-            return _outcome(stored, mark, legs, recalled)
+            return _outcome(stored, mark, _trace(key, stored, legs, Searched(recalled, self._ports.reranker.model_id)))
         unsettled = UnsettledQuery(
             project=key.scope, request_id=key.request_id, fingerprint=mark, body=body.decode("utf-8")
         )
-        return _outcome(body, mark, legs, recalled, unsettled=unsettled)
+        trace = _trace(key, body, legs, Searched(recalled, self._ports.reranker.model_id))
+        return _outcome(body, mark, trace, unsettled)
 
 
 def _walked(parents: Sequence[Parent], further: Mapping[str, Sequence[Parent]]) -> list[Parent]:
@@ -137,20 +147,14 @@ def _hit(ranked: Ranked, provenance: Mapping[str, list[Parent]], recalled: Recal
     )
 
 
-def _outcome(
-    body: bytes,
-    mark: str,
-    legs: Legs,
-    recalled: Recalled | None,
-    *,
-    unsettled: UnsettledQuery | None = None,
-    replayed: bool = False,
-) -> QueryOutcome:
-    """Bytes and trace together."""
+def _trace(key: LedgerKey, body: bytes, legs: Legs, searched: Searched | None = None) -> QueryTrace:
+    """The trace; without `searched` of an answer that was there already and is repeated."""
     answer = QueryAnswer.model_validate_json(body)
-    # What failed only after the bytes were made stands in the trace alone.
-    failed = {each.leg: each.reason for each in (*answer.degraded, *legs.degraded)}
-    trace = QueryTrace(
+    return QueryTrace(
+        project=key.scope,
+        request_id=key.request_id,
+        milliseconds=legs.milliseconds,
+        reranker=None if searched is None or not legs.ran("rerank") else searched.reranker,
         legs=list(legs.runs),
         hits=[
             HitTrace(
@@ -159,11 +163,14 @@ def _outcome(
                 project=hit.project,
                 recall=hit.scores.recall,
                 rerank=hit.scores.rerank,
-                ranks={} if recalled is None else ranks_of(recalled, hit.sha),
+                ranks={} if searched is None else ranks_of(searched.recalled, hit.sha),
             )
             for hit in answer.hits
         ],
-        degraded=[f"{leg}: {reason}" for leg, reason in failed.items()],
-        replayed=replayed,
+        degraded=told_degraded(answer.degraded, legs),
+        replayed=searched is None,
     )
+
+
+def _outcome(body: bytes, mark: str, trace: QueryTrace, unsettled: UnsettledQuery | None = None) -> QueryOutcome:
     return QueryOutcome(body=body.decode("utf-8"), fingerprint=mark, trace=trace, unsettled=unsettled)

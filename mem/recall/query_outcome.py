@@ -27,6 +27,10 @@ class QueryTrace(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    project: str = ""
+    request_id: str = ""
+    milliseconds: float = 0.0
+    reranker: str | None = None
     legs: list[LegTrace]
     hits: list[HitTrace]
     degraded: list[str]

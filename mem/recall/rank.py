@@ -13,6 +13,8 @@ from mem.domain.nodes import Level, Parent, StoredNode
 from mem.ports import Candidate, Reranker, RerankQuery
 from mem.recall.floors import floors
 from mem.recall.legs import Legs
+from mem.recall.misses import missed_lessons, missed_reference
+from mem.recall.outcome import Miss
 
 SCORE_DIGITS = 4
 PROJECT_BOOST = 0.02
@@ -35,10 +37,11 @@ class Ranked(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """What is over the floor, best first, and how many were just below it."""
+    """What is over the floor, best first, how many were just below it, and the nearest of all that is left out."""
 
     kept: list[Ranked]
     near_misses: int
+    misses: list[Miss]
 
 
 async def score(
@@ -80,13 +83,14 @@ def rank_lessons(candidates: Sequence[Candidate], scores: Sequence[float] | None
     kept.sort(key=lambda each: each.order)
     first = [each for each in kept if each.tier == 1]
     similar = [each for each in kept if each.tier == 2]
-    return Ranking(first + similar[: rules.keep_lessons], near)
+    told = first + similar[: rules.keep_lessons]
+    return Ranking(told, near, missed_lessons(candidates, scores, _shas(told), rules))
 
 
 def rank_of_tool(candidates: Sequence[Candidate], project: str) -> Ranking:
     """Lessons that carry the tool that was asked for and nothing else: as they come, since a name ranks nothing."""
     ranked = [_ranked(candidate, 2, "text", None, project) for candidate in candidates]
-    return Ranking(ranked[: floors().keep_lessons], 0)
+    return Ranking(ranked[: floors().keep_lessons], 0, [])
 
 
 def rank_hits(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str, k: int) -> list[Ranked]:
@@ -115,7 +119,8 @@ def rank_reference(candidates: Sequence[Candidate], scores: Sequence[float] | No
         elif _is_near(candidate, rerank, rules.reference):
             near += 1
     kept.sort(key=lambda each: each.order)
-    return Ranking(kept[: rules.keep_reference], near)
+    told = kept[: rules.keep_reference]
+    return Ranking(told, near, missed_reference(candidates, scores, _shas(told), rules))
 
 
 def matched_kind(candidate: Candidate) -> MatchedKind | None:
@@ -134,6 +139,7 @@ def as_lesson(
     ranked: Ranked,
     *,
     signature: LessonSignature | None,
+    first_seen: str | None,
     parents: Mapping[str, list[Parent]],
     superseded: Sequence[str],
 ) -> Lesson:
@@ -146,6 +152,7 @@ def as_lesson(
         project=None if node.project == SHARED else node.project,
         text=node.text,
         matched_kind=ranked.kind,
+        first_seen=first_seen,
         signature=signature,
         score=ranked.rerank,
         scores=Scores(recall=ranked.recall, rerank=ranked.rerank),
@@ -187,6 +194,10 @@ def _nearer_kind(candidate: Candidate) -> MatchedKind:
 def _concerns_question(candidate: Candidate) -> bool:
     nearest = max(candidate.symptom_similarity or 0.0, candidate.text_similarity or 0.0)
     return nearest >= floors().question or (candidate.lexical_similarity or 0.0) >= floors().question_lexical
+
+
+def _shas(ranked: Sequence[Ranked]) -> set[str]:
+    return {each.candidate.node.stored_sha for each in ranked}
 
 
 def _is_near(candidate: Candidate, rerank: float | None, floor: float) -> bool:

@@ -1,4 +1,4 @@
-"""The exact bytes of an answer, and the trace of how it came about."""
+"""The exact bytes of an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mem.domain.signatures import Signature
 from mem.ports import Seen
 from mem.recall.budget import Fitted
 from mem.recall.legs import Legs
-from mem.recall.outcome import LessonTrace, LookUpOutcome, Trace, Unsettled
+from mem.recall.outcome import Miss
 from mem.recall.query import Query
 
 _NO_SEARCH = ("ledger", "rerank", "skills")
@@ -23,6 +23,7 @@ class Found(NamedTuple):
     fitted: Fitted
     known: Mapping[str, list[str]] | None
     near_misses: int
+    misses: list[Miss]
 
     @property
     def returned(self) -> tuple[str, ...]:
@@ -85,38 +86,3 @@ def _abstained(found: Found, legs: Legs) -> str:
     if not found.query.probes:
         return "The text shows no failure, and nothing else was asked."
     return "Nothing known concerns this."
-
-
-def outcome_of(
-    body: bytes, mark: str, legs: Legs, *, unsettled: Unsettled | None = None, replayed: bool = False
-) -> LookUpOutcome:
-    """Bytes and trace together."""
-    trace = _trace(ContextAnswer.model_validate_json(body), legs, replayed=replayed)
-    return LookUpOutcome(body=body.decode("utf-8"), fingerprint=mark, trace=trace, unsettled=unsettled)
-
-
-def _trace(answer: ContextAnswer, legs: Legs, *, replayed: bool) -> Trace:
-    return Trace(
-        tier=answer.tier,
-        tool=answer.signatures[0].tool if answer.signatures else None,
-        legs=list(legs.runs),
-        lessons=[
-            LessonTrace(
-                tier=lesson.tier,
-                sha=lesson.sha,
-                project=lesson.project,
-                matched_kind=lesson.matched_kind,
-                recall=lesson.scores.recall,
-                rerank=lesson.scores.rerank,
-            )
-            for lesson in answer.lessons
-        ],
-        skills=[skill.name for skill in answer.skills],
-        signatures=[signature.sig_sha for signature in answer.signatures],
-        dropped=len(answer.budget.dropped),
-        used=answer.budget.used,
-        limit=answer.budget.limit,
-        degraded=[f"{each.leg}: {each.reason}" for each in answer.degraded],
-        abstained_reason=answer.abstained_reason,
-        replayed=replayed,
-    )

@@ -12,7 +12,7 @@ from mem.domain.accepting import LinkedSignature
 from mem.domain.journal import Record
 from mem.domain.rebuild import Compared
 from mem.domain.signatures import Signature
-from mem.ports import Clock, CoarseHit, GapQuery, GapsFound, KnownHit, Reach, Seen
+from mem.ports import Clock, CoarseHit, GapQuery, GapsFound, Known, KnownHit, Reach, Seen
 from mem.store import gaps, journal, nodes
 from mem.store.pool import Connection, Pool, execute_each, in_transaction, on_connection
 from mem.store.queries import sql
@@ -89,13 +89,16 @@ class PostgresFailures:
 
         return await in_transaction(self._pool, work)
 
-    async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> list[KnownHit]:
-        """The nodes that the signatures point at, superseded ones included, ordered by signature and sha."""
+    async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> Known:
+        """The nodes that the signatures point at, superseded ones included, by signature and sha; and since when."""
 
-        async def work(connection: Connection) -> list[KnownHit]:
-            cursor = connection.cursor(row_factory=class_row(KnownHit))
-            await cursor.execute(sql("failures.known"), {"sig_shas": list(sig_shas), "algo": algo, **reach._asdict()})
-            return await cursor.fetchall()
+        async def work(connection: Connection) -> Known:
+            parameters = {"sig_shas": list(sig_shas), "algo": algo, **reach._asdict()}
+            rows = await (await connection.execute(sql("failures.known"), parameters)).fetchall()
+            return Known(
+                [KnownHit(sig_sha, sha) for sig_sha, sha, _ in rows if sha is not None],
+                {sig_sha: first.isoformat() for sig_sha, _, first in rows if first is not None},
+            )
 
         return await on_connection(self._pool, work)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, timedelta
+from datetime import UTC, date, timedelta
 
 from mem.domain.accepting import LinkedSignature
 from mem.domain.errors import NotFound, RequestConflict
 from mem.domain.rebuild import Compared
 from mem.domain.signatures import Signature
-from mem.ports import CoarseHit, GapQuery, GapsFound, KnownHit, LedgerKey, Reach, Seen, Settlement
+from mem.ports import CoarseHit, GapQuery, GapsFound, Known, KnownHit, LedgerKey, Reach, Seen, Settlement
 from mem.testing import gaps
 from mem.testing.state import Answered, FakeState, Occurrence
 from mem.writing import entries
@@ -61,9 +61,10 @@ class FakeFailures:
                 state.append(entries.derived(sha, revision, signatures))
             return found
 
-    async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> list[KnownHit]:
-        """The nodes that the signatures point at, superseded ones included, ordered by signature and sha."""
-        return [KnownHit(*link) for link in sorted(self._links(reach, algo)) if link[0] in sig_shas]
+    async def known(self, sig_shas: Sequence[str], reach: Reach, algo: int) -> Known:
+        """The nodes that the signatures point at, superseded ones included, by signature and sha; and since when."""
+        hits = [KnownHit(*link) for link in sorted(self._links(reach, algo)) if link[0] in sig_shas]
+        return Known(hits, _first_seen(self._state, sig_shas, reach))
 
     async def coarse(self, sig_coarse: Sequence[str], reach: Reach, algo: int, limit: int) -> list[CoarseHit]:
         """The nodes with a signature of equal coarse key, ordered by coarse key and sha."""
@@ -170,10 +171,24 @@ def count(state: FakeState, sig_shas: Sequence[str], reach: Reach) -> dict[str, 
     """The counts of each signature within a reach."""
     found = {}
     for sig_sha in sig_shas:
-        days = [
-            day
-            for one, day in state.occurrences.items()
-            if one.sig_sha == sig_sha and (reach.federated or one.project == reach.project)
-        ]
+        days = list(_sightings(state, sig_sha, reach).values())
         found[sig_sha] = Seen(len(days), max(days).isoformat() if days else None)
     return found
+
+
+def _first_seen(state: FakeState, sig_shas: Sequence[str], reach: Reach) -> dict[str, str]:
+    """The day of the first sighting of each signature that an acceptance saw."""
+    sightings = {sig_sha: _sightings(state, sig_sha, reach) for sig_sha in sig_shas}
+    return {
+        sig_sha: min(days.values()).isoformat()
+        for sig_sha, days in sightings.items()
+        if any(one.operation == "accept" for one in days)
+    }
+
+
+def _sightings(state: FakeState, sig_sha: str, reach: Reach) -> dict[Occurrence, date]:
+    return {
+        one: day
+        for one, day in state.occurrences.items()
+        if one.sig_sha == sig_sha and (reach.federated or one.project == reach.project)
+    }

@@ -23,7 +23,7 @@ async def test_rows_of_both_versions_answer(parts):
     old, new = await parts.accept("old"), await parts.accept("new")
     await link(parts, old, signature("a1", coarse="x1", algo=1), request_id="1")
     await link(parts, new, signature("a2", coarse="x2", algo=2), request_id="2")
-    assert await parts.failures.known(["a2", "a1"], HERE, 2) == [("a1", old), ("a2", new)]
+    assert (await parts.failures.known(["a2", "a1"], HERE, 2)).hits == [("a1", old), ("a2", new)]
     assert await parts.failures.coarse(["x2", "x1"], HERE, 2, 9) == [("x1", old), ("x2", new)]
 
 
@@ -33,11 +33,20 @@ async def test_a_memory_with_current_rows_answers_to_those_alone(parts):
     await link(parts, sha, signature("a1", coarse="x1", algo=1), request_id="1")
     await link(parts, other, signature("a1", coarse="x1", algo=1), request_id="2")
     await parts.failures.relink(sha, [signature("a2", coarse="x2", algo=2)])
-    assert await parts.failures.known(["a2", "a1"], HERE, 2) == [("a1", other), ("a2", sha)]
+    assert (await parts.failures.known(["a2", "a1"], HERE, 2)).hits == [("a1", other), ("a2", sha)]
     assert await parts.failures.coarse(["x2", "x1"], HERE, 2, 9) == [("x1", other), ("x2", sha)]
     both = sorted([sha, other])
-    assert await parts.failures.known(["a1"], HERE, 1) == [("a1", one) for one in both]
+    assert (await parts.failures.known(["a1"], HERE, 1)).hits == [("a1", one) for one in both]
     assert await parts.failures.coarse(["x1"], HERE, 1, 9) == [("x1", one) for one in both]
+
+
+async def test_each_version_of_a_key_tells_its_own_first_day(parts):
+    """Deriving a failure anew leaves the day since when it is known under the earlier key."""
+    sha = await parts.accept("lesson")
+    await link(parts, sha, signature("a1", algo=1))
+    before = (await parts.failures.known(["a2", "a1"], HERE, 2)).first_seen
+    await parts.failures.relink(sha, [signature("a2", algo=2)])
+    assert (await parts.failures.known(["a2", "a1"], HERE, 2)).first_seen == before == {"a1": "2026-07-02"}
 
 
 async def test_relinking_is_journaled_and_counts_nothing(parts):
@@ -82,7 +91,7 @@ async def test_a_link_that_is_missing_is_new(parts):
     await parts.failures.relink(one, [signature("a")])
     assert await parts.failures.compare(other, [signature("a")]) == Compared(new=1)
     await parts.failures.relink(other, [signature("a")])
-    assert await parts.failures.known(["a"], HERE, 1) == [("a", sha) for sha in sorted([one, other])]
+    assert (await parts.failures.known(["a"], HERE, 1)).hits == [("a", sha) for sha in sorted([one, other])]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from mem.domain.accepting import LinkedSignature
 from mem.domain.errors import NotFound
-from mem.ports import Reach, Seen
+from mem.ports import LedgerKey, Reach, Seen, Settlement
 from tests.contract.parts import signature
 
 HERE = Reach("p", federated=False)
@@ -75,12 +75,40 @@ async def test_known_and_coarse(parts):
     )
     await parts.failures.link(project="p", request_id="2", sha=second, signatures=[signature("a", coarse="x")])
     await parts.accept("third", supersedes=(first,))
-    assert await parts.failures.known(["b", "a", "z"], HERE, 1) == [
+    assert (await parts.failures.known(["b", "a", "z"], HERE, 1)).hits == [
         *(("a", sha) for sha in sorted([first, second])),
         ("b", first),
     ]
     assert await parts.failures.coarse(["x"], HERE, 1, 9) == [("x", sha) for sha in sorted([first, second])]
     assert len(await parts.failures.coarse(["x"], HERE, 1, 1)) == 1
+
+
+async def test_since_when_a_failure_is_known(parts):
+    """The first day on which it was seen within reach, be it before anything was learned from it, and no later day."""
+    parts.clock.advance(timedelta(days=-2))
+    await _look_up(parts, "q", "before", signature("a"))
+    parts.clock.advance(timedelta(days=2))
+    sha = await parts.accept("lesson")
+    await parts.failures.link(project="p", request_id="1", sha=sha, signatures=[signature("a")])
+    parts.clock.advance(timedelta(days=1))
+    await parts.failures.link(project="q", request_id="1", sha=sha, signatures=[signature("a"), signature("b")])
+    assert (await parts.failures.known(["a", "b"], HERE, 1)).first_seen == {"a": "2026-07-02"}
+    assert (await parts.failures.known(["a", "b"], EVERYWHERE, 1)).first_seen == {"a": "2026-06-30", "b": "2026-07-03"}
+    assert (await parts.failures.known(["a"], EVERYWHERE, 1)).hits == [("a", sha)]
+
+
+async def test_lookups_alone_say_nothing_of_since_when(parts):
+    """A signature derived anew has no first day, or the first lookup would change what the second one tells."""
+    sha = await parts.accept("lesson")
+    await parts.failures.relink(sha, [signature("a")])
+    await _look_up(parts, "p", "1", signature("a"), signature("z"))
+    assert await parts.failures.known(["a", "z"], HERE, 1) == ([("a", sha)], {})
+    assert (await parts.failures.seen(["a"], HERE))["a"].times == 1
+
+
+async def _look_up(parts, project: str, request_id: str, *sightings) -> None:
+    key = LedgerKey("context", project, request_id)
+    await parts.ledger.settle(Settlement(key, "f", sightings, Reach(project, federated=False)), lambda _: b"")
 
 
 async def test_seen_within_reach(parts):

@@ -284,7 +284,7 @@ async def test_reach_and_visibility(parts):
         assert {hit.sha for hit in nearest} == expected
         lexical = await parts.memories.lexical("own other private shared", ["L1", "R"], reach, 9)
         assert {hit.sha for hit in lexical} <= expected
-        assert {hit.sha for hit in await parts.failures.known(["s"], reach, 1)} == expected
+        assert {hit.sha for hit in (await parts.failures.known(["s"], reach, 1)).hits} == expected
         assert {hit.sha for hit in await parts.failures.coarse(["c"], reach, 1, 9)} == expected
         assert set(await parts.memories.by_tool("npm", reach, 9)) == expected - {shared.sha}
 

@@ -19,6 +19,15 @@ SELECT table_name, column_name, data_type, is_nullable FROM information_schema.c
 UNION ALL SELECT tablename, indexname, indexdef, '' FROM pg_indexes WHERE schemaname = 'mem' ORDER BY 1, 2, 3
 """
 
+_COUNTED_BEFORE = """
+SET search_path = mem, public;
+INSERT INTO failure_signature SELECT sig, sig, 1, 'npm', NULL, 'r', NULL, '', '' FROM unnest('{a,b}'::text[]) AS sig;
+INSERT INTO occurrence VALUES ('p', 'context', '1', 'a', '2026-07-01'), ('p', 'accept', '2', 'a', '2026-07-05'),
+    ('p', 'context', '3', 'a', '2026-07-09'), ('p', 'context', '3', 'b', '2026-07-09');
+INSERT INTO occurrence_count (sig_sha, project, times, last_seen)
+VALUES ('a', 'p', 3, '2026-07-09'), ('b', 'p', 1, '2026-07-09')
+"""
+
 
 def _rows(url: str, statement: str) -> list[tuple[object, ...]]:
     with psycopg.connect(url, autocommit=True) as connection:
@@ -50,6 +59,20 @@ async def test_failed_migration_leaves_nothing(empty_database_url, monkeypatch):
             await migrate(empty_database_url)
     assert _rows(empty_database_url, "SELECT to_regclass('mem.memory_node')") == [(None,)]
     assert await migrate(empty_database_url) == [migration.name for migration in migrations()[1:]]
+
+
+async def test_what_was_counted_before_learns_of_its_acceptances(empty_database_url, monkeypatch):
+    """Counts of an earlier release learn whether an acceptance was among their sightings."""
+    earlier = [one for one in migrations() if one.version < 9]
+    with monkeypatch.context() as patch:
+        patch.setattr("mem.store.migrate.migrations", lambda: earlier)
+        await migrate(empty_database_url)
+    _rows(empty_database_url, _COUNTED_BEFORE)
+    await migrate(empty_database_url)
+    assert _rows(
+        empty_database_url,
+        "SELECT sig_sha, times, accepted FROM mem.occurrence_count ORDER BY sig_sha",
+    ) == [("a", 3, True), ("b", 1, False)]
 
 
 async def test_changed_migration(database_url):

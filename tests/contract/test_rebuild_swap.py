@@ -125,7 +125,7 @@ async def test_lookups_go_on(pool, database_url):
         nonlocal looks
         while not stop.is_set():
             assert [hit.sha for hit in await memories.nearest("symptom", ["L1"], vector, HERE, 1)] == [two]
-            assert [hit.sha for hit in await failures.known(["b"], HERE, 1)] == [one]
+            assert [hit.sha for hit in (await failures.known(["b"], HERE, 1)).hits] == [one]
             assert (await failures.seen(["a"], HERE))["a"].times == 1
             assert (await memories.lineages([one]))[one].node.stored_sha == two
             assert (await memories.lexical("E3", ["L1"], HERE, 1))[0].sha == two

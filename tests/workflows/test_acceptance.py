@@ -12,6 +12,6 @@ def test_a_reason_that_quotes_a_candidate_is_shown_to_the_letter():
     quoted = 'The text, "![x](http://127.0.0.1/x.png)\n# <b>*a*</b> | `b` &amp; \\", tells nothing.'
     state.judged(Verdict(accept=False, rule="trivial", reason=quoted))
     told = state.markdown().splitlines()
-    shown = r'The text, "\!\[x\](http://127.0.0.1/x.png) \# \<b\>\*a\*\</b\> \| \`b\` \&amp; \\", tells nothing.'
-    assert told == ["**rejected**", f"- verdict: reject (trivial). {shown}"]
+    shown = "The text, \"![x](http://127.0.0.1/x.png) # <b>*a*</b> \u00a6 'b' &amp; \\\", tells nothing."
+    assert told == ["**rejected**", f"- verdict: reject (trivial). `{shown}`"]
     assert quoted in state.answer().verdict.reason

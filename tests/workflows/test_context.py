@@ -344,6 +344,7 @@ async def test_what_the_ui_shows(rig):
     assert await described.static_summary() == f"Look up failure and tool, project {rig.project}"
     assert metadata.current_details.startswith("**no tier**")
     assert "| signatures |" in metadata.current_details
+    assert f"request `1`, project `{rig.project}`, tool `npm`" in metadata.current_details
     for shown in (metadata.current_details, str(attributes), str(await described.static_summary())):
         assert RAW_LINE not in shown
         assert "npm ERR!" not in shown

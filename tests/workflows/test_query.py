@@ -192,10 +192,11 @@ async def test_what_the_ui_shows(rig):
     assert (attributes["MemProject"], attributes["MemOutcome"]) == (rig.project, "answered")
     assert await described.static_summary() == f"Query L1, L2, project {rig.project}"
     assert metadata.current_details.startswith("**1 hit**")
-    assert f"| L1 | `{accepted.sha[:12]}` {rig.project} |" in metadata.current_details
+    assert f"| L1 | `{accepted.sha[:12]}` `{rig.project}` |" in metadata.current_details
     assert [hit.sha for hit in trace.hits] == [accepted.sha]
     assert trace.hits[0].ranks["text"] == 1
     assert {leg.leg for leg in trace.legs} >= {"symptom", "text", "lexical", "ledger"}
+    assert (trace.request_id, trace.project, trace.reranker) == ("1", rig.project, "embedded scorer")
     for shown in (metadata.current_details, str(attributes), str(await described.static_summary())):
         assert QUESTION not in shown
     assert SECRET not in history

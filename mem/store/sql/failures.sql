@@ -35,11 +35,11 @@ WITH added AS (
     ON CONFLICT DO NOTHING
     RETURNING sig_sha
 )
-INSERT INTO occurrence_count AS c (sig_sha, project, times, last_seen, first_seen)
-SELECT sig_sha, %(project)s, 1, %(seen_on)s, %(seen_on)s FROM added ORDER BY sig_sha
+INSERT INTO occurrence_count AS c (sig_sha, project, times, last_seen, first_seen, accepted)
+SELECT sig_sha, %(project)s, 1, %(seen_on)s, %(seen_on)s, %(operation)s = 'accept' FROM added ORDER BY sig_sha
 ON CONFLICT (sig_sha, project) DO UPDATE
 SET times = c.times + 1, last_seen = greatest(c.last_seen, excluded.last_seen),
-    first_seen = least(c.first_seen, excluded.first_seen)
+    first_seen = least(c.first_seen, excluded.first_seen), accepted = c.accepted OR excluded.accepted
 
 -- name: linked
 -- The signatures that point at a node.
@@ -47,18 +47,24 @@ SELECT sig_sha, tool, rule FROM signature_link JOIN failure_signature USING (sig
 WHERE node_sha = %(sha)s ORDER BY sig_sha
 
 -- name: known
--- The nodes that signatures point at, but for those to which signatures of the current version point.
+-- The nodes that signatures point at, but for those to which signatures of the current version point; and since when.
 WITH found AS MATERIALIZED (
     SELECT f.algo, l.sig_sha, n.sha
     FROM failure_signature f JOIN signature_link l USING (sig_sha) JOIN memory_node n ON n.sha = l.node_sha
     WHERE l.sig_sha = ANY(%(sig_shas)s) AND n.visibility = 'global'
       AND (%(federated)s OR n.project IN (%(project)s, '*'))
+), hit AS (
+    SELECT sig_sha, sha FROM found
+    WHERE algo = %(algo)s OR NOT EXISTS (
+        SELECT FROM signature_link l JOIN failure_signature f USING (sig_sha)
+        WHERE l.node_sha = sha AND f.algo = %(algo)s
+    )
+), since AS (
+    SELECT sig_sha, min(first_seen) AS first_seen FROM occurrence_count
+    WHERE sig_sha = ANY(%(sig_shas)s) AND (%(federated)s OR project = %(project)s)
+    GROUP BY sig_sha HAVING bool_or(accepted)
 )
-SELECT sig_sha, sha FROM found
-WHERE algo = %(algo)s OR NOT EXISTS (
-    SELECT FROM signature_link l JOIN failure_signature f USING (sig_sha) WHERE l.node_sha = sha AND f.algo = %(algo)s
-)
-ORDER BY sig_sha, sha
+SELECT sig_sha, sha, first_seen FROM hit FULL JOIN since USING (sig_sha) ORDER BY sig_sha, sha
 
 -- name: coarse
 -- The nodes that signatures with these coarse keys point at, under the same condition.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -56,6 +57,18 @@ async def test_each_sighting_counts_once_whatever_its_version(world, monkeypatch
     assert counts(json.loads(first.body)) == [(True, 4)]
     assert (await world.outcome(signature_source=NPM_LOG, request_id="again")).body == first.body
     assert counts(await world.look_up(signature_source=NPM_LOG)) == [(True, 5)]
+
+
+async def test_since_when_is_the_same_under_every_version(world, monkeypatch):
+    """Neither raising the version nor the rebuild that follows moves the first day."""
+    sha = await world.remember("npm lesson", log=NPM_LOG)
+    world.state.clock.advance(timedelta(days=9))
+    days = [(await world.look_up(signature_source=NPM_LOG))["lessons"][0]["first_seen"]]
+    monkeypatch.setitem(ALGOS, 2, second_algorithm)
+    days.append((await world.look_up(signature_source=NPM_LOG))["lessons"][0]["first_seen"])
+    await rederive(world, sha)
+    days.append((await world.look_up(signature_source=NPM_LOG))["lessons"][0]["first_seen"])
+    assert days == ["2026-07-02"] * 3
 
 
 async def test_an_answer_that_could_not_be_stored_counts_this_call_once(world, monkeypatch):

@@ -146,3 +146,12 @@ def test_sightings_never_change_what_fits():
     """Counts and dates are outside the account, so that the same question drops the same things every time."""
     few, many = lesson("a", 1, 0.1), lesson("a", 1, 0.1, seen_count=123456, last_seen="2026-07-02")
     assert used_tokens([few], [], TOKENS) == used_tokens([many], [], TOKENS)
+
+
+def test_the_first_day_is_in_the_account():
+    """It is the same for every identical request, so that it counts like the rest of a lesson."""
+    without, dated = lesson("a", 1, 0.1), lesson("a", 1, 0.1, first_seen="2026-07-02")
+    told = [each.model_dump(mode="json") for each in (without, dated)]
+    counts = [tokens_of({"lessons": [each], "skills": []}, TOKENS.count) for each in told]
+    assert [used_tokens([each], [], TOKENS) for each in (without, dated)] == counts
+    assert counts[0] < counts[1]

@@ -457,7 +457,7 @@ async def test_what_is_settled_names_request_reach_and_sightings(world):
 async def test_the_trace_tells_the_story_of_an_answer(world):
     """Legs with their faults, lessons with their scores, drops and tiers: what the Temporal UI shows."""
     world.break_part("skills", nearest=DOWN)
-    outcome = await world.outcome(signature_source=NPM_LOG, budget=40)
+    outcome = await world.outcome(signature_source=NPM_LOG, budget=1)
     body, trace = json.loads(outcome.body), outcome.trace
     assert trace.tier == body["tier"] == 1
     assert [(each.tier, each.sha) for each in trace.lessons] == [
@@ -466,11 +466,8 @@ async def test_the_trace_tells_the_story_of_an_answer(world):
     assert {each.leg for each in trace.legs} >= {"ledger", "embedding", "signatures", "symptom", "text"}
     assert [each.note for each in trace.legs if each.leg == "skills"] == [str(DOWN)]
     assert trace.degraded == [f"skills: {DOWN}"]
-    assert (trace.used, trace.limit, trace.dropped) == (
-        body["budget"]["used"],
-        body["budget"]["limit"],
-        len(body["budget"]["dropped"]),
-    )
+    assert (trace.used, trace.limit) == (body["budget"]["used"], body["budget"]["limit"])
+    assert [each.model_dump(exclude_none=True) for each in trace.dropped] == body["budget"]["dropped"] != []
 
 
 async def test_reference_is_left_alone_where_the_budget_is_full(world):

@@ -67,6 +67,7 @@ async def test_a_lesson_has_the_shape_of_the_contract(world):
         "matched_kind": "signature",
         "seen_count": 2,
         "last_seen": "2026-07-02",
+        "first_seen": "2026-07-02",
         "signature": {"sig_sha": SIGNATURE.sig_sha, "tool": "npm", "rule": SIGNATURE.rule},
         "score": 0.9,
         "supersedes": [],
@@ -412,6 +413,35 @@ async def test_the_last_sighting_is_a_date(world):
     world.state.clock.advance(timedelta(days=2, hours=11))
     body = await world.look_up(signature_source=NPM_LOG)
     assert (body["lessons"][0]["seen_count"], body["lessons"][0]["last_seen"]) == (2, "2026-07-04")
+
+
+async def test_since_when_is_told_and_stays(world):
+    """The date of the first sighting is the same for every identical request, and stands in tier 1 alone."""
+    await full_house(world)
+    for _ in range(3):
+        world.state.clock.advance(timedelta(days=1))
+        body = await world.look_up(signature_source=NPM_LOG)
+        assert [each["first_seen"] for each in body["lessons"]] == ["2026-07-02", None, None]
+    assert list(body["lessons"][0])[7:10] == ["last_seen", "first_seen", "signature"]
+
+
+async def test_a_failure_that_only_lookups_saw_has_no_first_day(world):
+    """Where signatures were derived anew, nothing tells since when; the lookups that follow change nothing of that."""
+    sha = await world.remember(FIX)
+    await world.ports.failures.relink(sha, extract(NPM_LOG))
+    bodies = [await world.look_up(signature_source=NPM_LOG) for _ in range(3)]
+    assert [each["lessons"][0]["seen_count"] for each in bodies] == [1, 2, 3]
+    assert {each["lessons"][0]["first_seen"] for each in bodies} == {None}
+
+
+async def test_since_when_follows_the_reach(world):
+    """What another project saw first counts where the scope reaches there."""
+    await world.remember("There.", project="q", log=NPM_LOG)
+    world.state.clock.advance(timedelta(days=5))
+    await world.remember("Here.", log=NPM_LOG)
+    for scope, first in (("project", "2026-07-07"), ("all-projects", "2026-07-02")):
+        body = await world.look_up(signature_source=NPM_LOG, scope=scope)
+        assert {each["first_seen"] for each in body["lessons"] if each["tier"] == 1} == {first}
 
 
 async def test_a_request_sent_again_gets_its_bytes_and_runs_nothing(world):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import textwrap
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mem.cli.hits import told_hits
 from mem.cli.report import report
+from mem.cli.terminal import printed
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptStep, Projection, PublicVerdict, Verdict
-from mem.domain.lookup import Budget, ContextAnswer, Lesson, LessonSignature, Scores, SeenSignature
+from mem.domain.lookup import Budget, ContextAnswer, ContextRequest, Lesson, LessonSignature, Scores, SeenSignature
 from mem.domain.nodes import Parent
 from mem.domain.query import QueryAnswer
 from mem.testing import FakeJournal, FakeMemories, FakeState
@@ -18,6 +20,19 @@ from mem.writing.candidate import load_candidate, record_candidate
 from mem.writing.gate import judge
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "gate"
+EARLIER = """\
+answered by tier 1: 1 lesson, 140 tokens
+
+tier 1: this exact failure happened before
+  L1, aaaaaaaaaaaa, homelab, matched by signature, score 0.91, seen 3 times, last 2026-07-02
+    {lesson}
+    from: pi:release turn 12
+    in place of: dddddddddddd
+
+failure: cccccccccccc curl curl.status, seen 3 times
+  upload.log:3-4
+  | curl: (22) The requested URL returned error: 413"""
+"""The report as an earlier version printed it."""
 LOG = "npm ERR! code ELIFECYCLE\nnpm ERR! errno 1\ntest_login FAILED: timeout after 30 s"
 
 
@@ -64,7 +79,10 @@ def outputs(lesson: str) -> dict[str, str]:
     """All that this system returns, made by its own models and renderers around one lesson."""
     answer = _answer(lesson)
     compact = answer.model_dump_json()
-    printed = report(answer, {"c" * 64: ["  upload.log:3-4", "  | curl: (22) The requested URL returned error: 413"]})
+    request = ContextRequest(request_id="r", project="homelab", signature_source=LOG)
+    quotes = {"c" * 64: ["  upload.log:3-4", "  | curl: (22) The requested URL returned error: 413"]}
+    reports = {width: printed(report(answer, request, quotes, width=width), colour=False) for width in (40, 100)}
+    coloured = printed(report(answer, request, quotes, width=100), colour=True)
     block = f"<contextenhancement>\n  <scope>user_global</scope>\n  <summary>{lesson}</summary>\n</contextenhancement>"
     hit = json.loads(compact)["lessons"][0]
     inner = json.dumps({"content": [{"type": "text", "text": compact}]})
@@ -77,9 +95,12 @@ def outputs(lesson: str) -> dict[str, str]:
         "hit": json.dumps(hit),
         "query": json.dumps(_query(hit)),
         "hits": told_hits(_explained(hit)),
-        "report": printed,
-        "coloured": "\n".join(f"\x1b[1;32m{line}\x1b[0m" for line in printed.split("\n")),
-        "quoted": "\n".join(f"> {line}" for line in printed.split("\n")),
+        "report": reports[100],
+        "narrow": reports[40],
+        "similar": printed(report(_similar(answer), request, quotes, width=100), colour=False),
+        "coloured": coloured,
+        "quoted": "\n".join(f"> {line}" for line in reports[100].split("\n")),
+        "earlier": EARLIER.format(lesson="\n    ".join(textwrap.wrap(lesson, 90))),
         "block": block,
         "block_answer": json.dumps({"status": "ok", "has_usable_context": True, "context_enhancement": block}),
         "accepted": _accepted().model_dump_json(),
@@ -96,6 +117,7 @@ def _answer(lesson: str) -> ContextAnswer:
         matched_kind="signature",
         seen_count=3,
         last_seen="2026-07-02",
+        first_seen="2026-06-30",
         signature=LessonSignature(sig_sha="c" * 64, tool="curl", rule="curl.status"),
         score=0.91,
         scores=Scores(recall=0.44, rerank=0.91),
@@ -113,6 +135,13 @@ def _answer(lesson: str) -> ContextAnswer:
         abstained_reason=None,
         nearest_misses=0,
     )
+
+
+def _similar(answer: ContextAnswer) -> ContextAnswer:
+    """The same lesson of another tier, in short, behind one that leads."""
+    second = answer.lessons[0].model_copy(update={"tier": 2, "matched_kind": "symptom", "signature": None})
+    lead = second.model_copy(update={"text": "The proxy turns away what is bigger than a megabyte."})
+    return answer.model_copy(update={"tier": 2, "lessons": [lead, second]})
 
 
 def _query(hit: dict[str, Any]) -> dict[str, Any]:
