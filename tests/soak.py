@@ -1,4 +1,4 @@
-"""Many callers repeat many lookups at random while worker and database are killed and started again under them."""
+"""Many callers repeat many lookups at random while worker and database are killed, restarted and held under them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import os
 import random
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
+import psutil
 import psycopg
 
 from mem.client import MemoryClient
@@ -23,14 +25,16 @@ CALLERS = 16
 MOST_SENDS = 5
 ANSWER_SECONDS = 150
 START_SECONDS = 90
+SILENCE_SECONDS = 9.0
+"""Longer than a lookup may take, so that those on their way go out before they can be stored."""
 
 
 class Disturbance(NamedTuple):
-    """After so many answers this part gets this signal."""
+    """What happens to a part after so many answers; SIGSTOP holds it for a while."""
 
     after: int
     part: str
-    number: int
+    number: signal.Signals
 
 
 class Soak(NamedTuple):
@@ -40,6 +44,7 @@ class Soak(NamedTuple):
     requests: int
     kills: int
     restarts: int
+    silences: int
     seed: int
 
     def sends(self) -> list[int]:
@@ -50,7 +55,7 @@ class Soak(NamedTuple):
         return sends
 
     def disturbances(self, sends: int) -> list[Disturbance]:
-        """Workers killed and databases restarted, spread over the sends, the latter between two of the former."""
+        """Workers killed, databases restarted and held, spread over the sends, no two at the same moment."""
         kills = [Disturbance(sends * place // (self.kills + 1), "worker", signal.SIGKILL) for place in _to(self.kills)]
         # SIGINT is the fast stop of Postgres; the stack starts it again on the same data.
         step = sends // (self.kills + 1) // 2
@@ -58,7 +63,11 @@ class Soak(NamedTuple):
             Disturbance(sends * place // (self.restarts + 1) + step, "postgres", signal.SIGINT)
             for place in _to(self.restarts)
         ]
-        return sorted([*kills, *restarts])
+        silences = [
+            Disturbance(sends * (2 * place - 1) // (2 * self.silences) + step // 2, "postgres", signal.SIGSTOP)
+            for place in _to(self.silences)
+        ]
+        return sorted([*kills, *restarts, *silences])
 
     def body(self, number: int) -> dict[str, Any]:
         """One request: a failure that all share, in a rendering of its own."""
@@ -154,15 +163,33 @@ async def _disturb(home: Path, disturbances: list[Disturbance], answered: Counte
             # What was ended last has to be there again before it can be ended once more.
             while (pid := _stack(home).pids[part]) == ended.get(part):
                 await asyncio.sleep(0.1)
-        os.kill(pid, number)
-        ended[part] = pid
-        done[part] = done.get(part, 0) + 1
+        if number == signal.SIGSTOP:
+            await _hold(pid)
+        else:
+            os.kill(pid, number)
+            ended[part] = pid
+        what = f"{part} {number.name}"
+        done[what] = done.get(what, 0) + 1
+
+
+async def _hold(pid: int) -> None:
+    """Stop a process and its children, which all stay connected, and let them go on later."""
+    parent = psutil.Process(pid)
+    held = [parent, *parent.children(recursive=True)]
+    for process in held:
+        with suppress(psutil.NoSuchProcess):
+            process.suspend()
+    await asyncio.sleep(SILENCE_SECONDS)
+    for process in held:
+        with suppress(psutil.NoSuchProcess):
+            process.resume()
 
 
 async def check(home: Path, soak: Soak, told: Told) -> dict[str, int]:
     """Hold the store to what the callers were told; how many answers went out before they could be stored."""
     assert {len(bodies) for bodies in told.bodies.values()} == {1}
-    assert told.disturbed == {"worker": soak.kills, "postgres": soak.restarts}
+    happened = {"worker SIGKILL": soak.kills, "postgres SIGINT": soak.restarts, "postgres SIGSTOP": soak.silences}
+    assert told.disturbed == {what: times for what, times in happened.items() if times}
     bodies = {f"soak-{number}": next(iter(found)) for number, found in told.bodies.items()}
     stack = _stack(home)
     await _all_settled(stack, soak)

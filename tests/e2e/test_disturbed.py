@@ -13,7 +13,7 @@ from tests import soak
 from tests.e2e.conftest import Loop
 from tests.e2e.orchard import OTHER_PROJECT, PROJECT, Orchard, seed
 
-SOAK = soak.Soak(project="disturbed", requests=60, kills=1, restarts=1, seed=7)
+SOAK = soak.Soak(project="disturbed", requests=60, kills=1, restarts=1, silences=0, seed=7)
 TWINS = ("twin-a", "twin-b", "twin-c")
 """Projects that learned the same thing, word by word, so that scores tie."""
 FULL = "redis.exceptions.ResponseError: OOM command not allowed when used memory > 'maxmemory'.\n"
@@ -69,7 +69,7 @@ async def answers(loop: Loop) -> Answers:
 async def test_every_call_is_answered_and_each_request_counts_once(answers: Answers) -> None:
     """Callers of one request have one body, which is stored; what the callers and the store have to say agrees."""
     assert answers.told.answers > SOAK.requests
-    assert answers.told.disturbed == {"worker": 1, "postgres": 1}
+    assert answers.told.disturbed == {"worker SIGKILL": 1, "postgres SIGINT": 1}
 
 
 async def test_identical_requests_have_identical_bytes_after_kill_and_restart(answers: Answers) -> None:

@@ -2,8 +2,8 @@
 
 Each line on stdin asks for one, as JSON: `step`, `point`, `environment` and `log`. `point` is `before` the step has had
 any effect, or `after` it has had all of it, and nobody was told; what stands behind a colon names the case alone. It is
-forked from this process, which has everything imported, so that many cost little. A line on stdout tells how each
-ended: `step`, `point` and `code`.
+forked from this process, which has everything imported and read, so that many cost little. A line on stdout tells how
+each ended: `step`, `point` and `code`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from mem import wiring
+from mem.recall.query import read_failure
 from mem.settings import Settings
 from mem.testing import FakeEmbedder
 from worker import serve
 
 POLL_SECONDS = 0.05
+NO_FAILURE = "all is well\n"
+"""Reads the rules, which every worker that is forked then has."""
 
 
 class Killing(Interceptor):
@@ -65,6 +68,7 @@ class Order(NamedTuple):
 
 def main() -> None:
     """Start what is asked for and tell how it ended, until stdin is closed and all have ended."""
+    read_failure(NO_FAILURE)
     wiring.MiniLmEmbedder.load = FakeEmbedder  # type: ignore[method-assign, assignment]
     running: dict[int, Order] = {}
     pending = b""

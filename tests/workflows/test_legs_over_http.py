@@ -104,19 +104,16 @@ async def test_a_leg_that_is_lost_costs_no_more_than_itself(rig, fault):
 @pytest.mark.parametrize("fault", ["is late", "breaks"])
 async def test_a_log_that_was_not_read_in_time_is_counted_once_it_is_read(rig, monkeypatch, fault):
     """The answer goes out without its signatures, is stored as it is, and the run counts them before it ends."""
-    calls = []
 
-    def extract(text: str) -> Any:
-        calls.append(text)
-        if len(calls) == 1:
-            if fault == "breaks":
-                raise ZeroDivisionError
-            time.sleep(0.6)
-        return real(text)
+    def read_failure(source: str) -> Any:
+        if fault == "breaks":
+            raise ZeroDivisionError
+        time.sleep(0.6)
+        return real(source)
 
-    real = query.extract
-    real(LOG)
-    monkeypatch.setattr(query, "extract", extract)
+    real = query.read_failure
+    (signature,) = real(LOG).signatures
+    monkeypatch.setattr(query, "read_failure", read_failure)
     async with rig.working(look_up_leg_seconds=0.4), http(rig) as client, asyncio.timeout(60):
         response = await client.post("/memory/context", json=lookup_fields(rig))
         body = response.json()
@@ -124,7 +121,6 @@ async def test_a_log_that_was_not_read_in_time_is_counted_once_it_is_read(rig, m
         assert [one["leg"] for one in body["degraded"]] == ["signatures"]
         await rig.context_handle("1").result()
         assert (await client.post("/memory/context", json=lookup_fields(rig))).content == response.content
-    (signature,) = real(LOG)
     seen = await rig.ports.failures.seen([signature.sig_sha], Reach(rig.project, federated=False))
     assert seen[signature.sig_sha].times == 1
     mark = await (await rig.context_handle("1").describe()).memo_value("fingerprint")
