@@ -26,12 +26,12 @@ FAULTS = {
     "bug": KeyError("x" * 999),
 }
 REASONS = {
-    "timeout": "timeout after 0.1 s",
+    "timeout": "timeout after 0.3 s",
     "unavailable": "The database at db:5432 does not answer. Check it.",
     "refused": "refused",
     "bug": "unexpected KeyError",
 }
-LEG = 0.1
+LEG = 0.3
 
 
 def legs_of(body: dict[str, Any]) -> list[str]:

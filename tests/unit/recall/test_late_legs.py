@@ -17,7 +17,7 @@ from mem.recall.look_up import OPERATION
 from tests.unit.recall.kit import NPM_LOG, World, counted
 from tests.unit.recall.test_look_up import full_house
 
-LEG = 0.1
+LEG = 0.3
 DOWN = Unavailable("The part is away.", "Wait.")
 
 LEGS: dict[str, tuple[str, str]] = {
@@ -107,7 +107,7 @@ async def test_a_leg_that_is_late_costs_no_more_than_itself(world, late, leg):
     disturb(world, leg, late.of)
     first, second = await twice(world)
     others = [{"leg": "embedding", "reason": str(DOWN)}] if leg == "lexical" else []
-    assert first["degraded"] == [*others, {"leg": leg, "reason": "timeout after 0.1 s"}]
+    assert first["degraded"] == [*others, {"leg": leg, "reason": "timeout after 0.3 s"}]
     assert counted(first) == counted(second)
     if leg in ("skills", "ledger"):
         assert counted(first["lessons"]) == counted(healthy["lessons"])
@@ -190,10 +190,10 @@ async def test_work_that_cannot_be_cancelled_is_not_waited_for(late):
     complaints: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(str(context)))
     try:
-        legs = Legs(leg_seconds=0.1)
+        legs = Legs(leg_seconds=0.3)
         async with asyncio.timeout(5):
             assert await legs.run("text", "step", late.of(_broken), "default") == "default"
-        assert [each.reason for each in legs.degraded] == ["timeout after 0.1 s"]
+        assert [each.reason for each in legs.degraded] == ["timeout after 0.3 s"]
         late.released.set()
         while not late.ended:
             await asyncio.sleep(0.01)

@@ -20,7 +20,7 @@ FAULTS = {
     "bug": KeyError("x" * 999),
 }
 REASONS = {
-    "timeout": "timeout after 0.1 s",
+    "timeout": "timeout after 0.3 s",
     "unavailable": "The database at db:5432 does not answer. Check it.",
     "refused": "refused",
     "bug": "unexpected KeyError",
@@ -43,7 +43,7 @@ def fault(request) -> Any:
 
 
 async def ask(world: World, **fields: Any) -> dict[str, Any]:
-    return await world.query(QUESTION, leg_seconds=0.1, explain=True, **fields)
+    return await world.query(QUESTION, leg_seconds=0.3, explain=True, **fields)
 
 
 def degraded(body: dict[str, Any]) -> list[tuple[str, str]]:
@@ -144,7 +144,7 @@ async def test_a_question_that_breaks_the_extractor_is_searched_as_words(world, 
 async def test_the_answer_goes_out_while_the_ledger_is_down(world, fault):
     """It is named where it could not be read, and what is still to be stored are exactly the bytes that went out."""
     world.break_part("ledger", find=FAULTS[fault], store=FAULTS[fault])
-    outcome = await world.query_outcome(question=QUESTION, request_id="q", leg_seconds=0.1)
+    outcome = await world.query_outcome(question=QUESTION, request_id="q", leg_seconds=0.3)
     assert degraded(json.loads(outcome.body)) == [("ledger", REASONS[fault])]
     assert outcome.unsettled is not None
     assert outcome.unsettled.body == outcome.body
