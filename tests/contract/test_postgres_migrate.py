@@ -187,7 +187,7 @@ async def test_the_first_day_of_what_was_counted_before_is_found(empty_database_
         + counted
         + "('a', 'p', 2, '2026-07-02'), ('a', 'q', 1, '2026-07-01')",
     )
-    assert await migrate(empty_database_url) == ["0008_gaps.sql"]
+    assert (await migrate(empty_database_url))[0] == "0008_gaps.sql"
     _rows(empty_database_url, counted + "('b', 'p', 1, '2026-07-03')")
     first_seen = "SELECT project, first_seen::text FROM mem.occurrence_count WHERE sig_sha = 'a' ORDER BY project"
     assert _rows(empty_database_url, first_seen) == [("p", "2026-06-30"), ("q", "2026-07-01")]
