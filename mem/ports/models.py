@@ -112,7 +112,10 @@ class Controller(Protocol):
 
 
 class Candidate(NamedTuple):
-    """A node before reranking, with the evidence that the legs found for it."""
+    """A node before reranking, with the evidence that the legs found for it.
+
+    `text_similarity` is that to whatever was asked, `task_similarity` to the task alone.
+    """
 
     node: StoredNode
     symptom: str
@@ -122,13 +125,19 @@ class Candidate(NamedTuple):
     exact: bool
     coarse: bool
     same_tool: bool
+    task_similarity: float | None = None
 
 
 class RerankQuery(NamedTuple):
-    """What the caller asked, as one text, and the tool it concerns."""
+    """What the caller asked, as one text, and the tool it concerns.
+
+    `failure` and `task` are its parts, where it has them; without either all of it is taken for a failure.
+    """
 
     text: str
     tool: str | None
+    failure: str | None = None
+    task: str | None = None
 
 
 class Reranker(Protocol):

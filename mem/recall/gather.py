@@ -29,6 +29,15 @@ class SignatureHit(NamedTuple):
     first_seen: str | None = None
 
 
+class Similar(NamedTuple):
+    """What each leg found, by sha: `text` is near to the failure, the question or the tool, `task` to the task."""
+
+    symptom: Mapping[str, float]
+    text: Mapping[str, float]
+    lexical: Mapping[str, float]
+    task: Mapping[str, float] = {}
+
+
 class Gathered(NamedTuple):
     """Candidates by the sha of the live node that stands for each hit.
 
@@ -52,18 +61,13 @@ async def gather(
     Args:
         vectors: one for each probe of the query; empty where the embedder failed, so that the lexical leg stands in.
     """
-    searches = list(zip(query.probes, vectors, strict=True)) if vectors else []
-    exact, coarse, of_tool, symptom, text, lexical = await asyncio.gather(
+    exact, coarse, of_tool, similar = await asyncio.gather(
         legs.run("signatures", "exact keys", _exact(failures, query), None),
         legs.run("signatures", "coarse keys", _coarse(failures, query), list[SignatureHit]()),
         legs.run("signatures", "tool", _of_tool(memories, query), list[SignatureHit]()),
-        legs.run("symptom", "search", _search(memories, "symptom", searches), dict[str, float]()),
-        legs.run("text", "search", _search(memories, "text", searches), dict[str, float]()),
-        _idle() if searches else legs.run("lexical", "search", _lexical(memories, query.probes), dict[str, float]()),
+        _similar(memories, legs, query, vectors),
     )
-    if searches and legs.failed("symptom") and legs.failed("text"):
-        lexical = await legs.run("lexical", "search", _lexical(memories, query.probes), dict[str, float]())
-    gathered = await unite(memories, legs, [*(exact or []), *coarse, *of_tool], symptom, text, lexical)
+    gathered = await unite(memories, legs, [*(exact or []), *coarse, *of_tool], similar)
     if gathered is None:
         return Gathered({}, {} if exact == [] else None, {}, [], {})
     return gathered if exact is not None else gathered._replace(known=None)
@@ -73,19 +77,17 @@ async def unite(
     memories: Memories,
     legs: Legs,
     by_signature: Sequence[SignatureHit],
-    symptom: Mapping[str, float],
-    text: Mapping[str, float],
-    lexical: Mapping[str, float],
+    similar: Similar,
 ) -> Gathered | None:
     """Replace superseded hits by their successors, and merge what each leg says of a node.
 
     None where the nodes behind the hits could not be read, which fails every leg that had some.
     """
-    hits = sorted({hit.sha for hit in by_signature} | set(symptom) | set(text) | set(lexical))
+    hits = sorted({hit.sha for hit in by_signature}.union(*similar))
     lineages = await legs.run("text", "successors", memories.lineages(hits), None)
     if lineages is None:
         found_by: tuple[tuple[Leg, bool], ...] = (
-            ("signatures", bool(by_signature)), ("symptom", bool(symptom)), ("lexical", bool(lexical))
+            ("signatures", bool(by_signature)), ("symptom", bool(similar.symptom)), ("lexical", bool(similar.lexical))
         )  # fmt: skip
         for leg, found in found_by:
             if found:
@@ -93,7 +95,7 @@ async def unite(
         return None
     # No user is named here, so that a successor which is not for everybody stays out with what it superseded.
     lineages = {sha: lineage for sha, lineage in lineages.items() if lineage.node.visibility == "global"}
-    return _merge(lineages, by_signature, symptom, text, lexical)
+    return _merge(lineages, by_signature, similar)
 
 
 async def _exact(failures: Failures, query: Query) -> list[SignatureHit]:
@@ -128,6 +130,34 @@ async def _of_tool(memories: Memories, query: Query) -> list[SignatureHit]:
     if query.tool is None or not query.tool_alone:
         return []
     return [SignatureHit(sha, "tool") for sha in await memories.by_tool(query.tool, query.reach, WIDTH)]
+
+
+async def _similar(memories: Memories, legs: Legs, query: Query, vectors: Sequence[Vector]) -> Similar:
+    """What is near in meaning, or in words where neither kind of vector could be searched."""
+    searches = list(zip(query.probes, vectors, strict=True)) if vectors else []
+    failing = [search for search in searches if search[0].fails]
+    symptom, text, task, lexical = await asyncio.gather(
+        _vectors(memories, legs, "symptom", "search", failing),
+        _vectors(memories, legs, "text", "search", [each for each in searches if each[0] is not query.task]),
+        _vectors(memories, legs, "text", "search for the task", [each for each in searches if each[0] is query.task]),
+        _idle() if searches else _words(memories, legs, query),
+    )
+    if searches and legs.failed("text") and (legs.failed("symptom") or not failing):
+        lexical = await _words(memories, legs, query)
+    return Similar(symptom, text, lexical, task)
+
+
+async def _words(memories: Memories, legs: Legs, query: Query) -> dict[str, float]:
+    return await legs.run("lexical", "search", _lexical(memories, query.probes), dict[str, float]())
+
+
+async def _vectors(
+    memories: Memories, legs: Legs, kind: VectorKind, step: str, searches: Sequence[tuple[Probe, Vector]]
+) -> dict[str, float]:
+    """What is near in one kind of vectors; no step of the leg where there is nothing to search with."""
+    if not searches:
+        return {}
+    return await legs.run(kind, step, _search(memories, kind, searches), dict[str, float]())
 
 
 async def _search(memories: Memories, kind: VectorKind, searches: Sequence[tuple[Probe, Vector]]) -> dict[str, float]:
@@ -167,7 +197,7 @@ def best_of(hits: Sequence[VectorHit]) -> dict[str, float]:
 def _merge(
     lineages: Mapping[str, Lineage],
     by_signature: Sequence[SignatureHit],
-    *similarities: Mapping[str, float],
+    similar: Similar,
 ) -> Gathered:
     """One candidate for each live node: of all hits that it stands for, the best of each kind."""
     stands_for: dict[str, list[str]] = {}
@@ -184,17 +214,18 @@ def _merge(
     candidates: dict[str, Candidate] = {}
     superseded: dict[str, list[str]] = {}
     for live, shas in stands_for.items():
-        symptom, text, lexical = (_most(leg, shas) for leg in similarities)
+        symptom, text, lexical, task = (_most(leg, shas) for leg in similar)
         ways = set().union(*(how.get(sha, set()) for sha in shas))
         candidates[live] = Candidate(
             node=lineages[shas[0]].node,
             symptom=lineages[shas[0]].symptom,
             symptom_similarity=symptom,
-            text_similarity=text,
+            text_similarity=max((one for one in (text, task) if one is not None), default=None),
             lexical_similarity=lexical,
             exact="exact" in ways,
             coarse="coarse" in ways,
             same_tool="tool" in ways,
+            task_similarity=task,
         )
         superseded[live] = _oldest_first([lineages[sha].supersedes for sha in shas])
     of_tool = [hit.sha for hit in by_signature if hit.how == "tool" and hit.sha in candidates]

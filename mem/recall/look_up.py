@@ -18,7 +18,6 @@ from mem.ports import (
     LedgerKey,
     Memories,
     Reranker,
-    RerankQuery,
     Seen,
     Settlement,
     Skill,
@@ -86,7 +85,7 @@ class LookUp:
             return LookUpOutcome(body=stored.decode("utf-8"), fingerprint=mark, trace=trace)
         read = await legs.run("signatures", "extract", asyncio.to_thread(read_query, request), None)
         # Without it the log is lost to this answer; what else was asked is not.
-        query = read or read_query(request.model_copy(update={"signature_source": None}))
+        query = read or read_query(request, extracting=False)
         found = await self._find(request, query, legs)
         if read is None:
             body = render_body(found, {}, legs)
@@ -97,15 +96,16 @@ class LookUp:
         ports = self._ports
         embedding = embedded(ports.embedder, [probe.text for probe in query.probes])
         vectors = await legs.run("embedding", "embed", embedding, list[Vector]())
+        sure = [vector for vector, probe in zip(vectors, query.probes, strict=False) if probe in query.sure_probes]
         gathered, skills = await asyncio.gather(
             gather(ports.memories, ports.failures, legs, query, vectors),
-            legs.run("skills", "search", self._skills(query, vectors), list[SkillHit]()),
+            legs.run("skills", "search", self._skills(query, sure), list[SkillHit]()),
         )
         ranking = await self._rank(request, query, legs, gathered)
         lessons = await self._lessons(legs, query, gathered, ranking)
         near, misses = ranking.near_misses, ranking.misses
-        if query.probes and (not lessons or leaves_room(lessons, skills, request.budget, ports.tokens)):
-            reference = await self._reference(request, query, legs, vectors)
+        if query.sure_probes and (not lessons or leaves_room(lessons, skills, request.budget, ports.tokens)):
+            reference = await self._reference(request, query, legs, sure)
             lessons += await self._lessons(legs, query, gathered, reference)
             near += reference.near_misses
             misses = nearest([*misses, *reference.misses])
@@ -116,7 +116,7 @@ class LookUp:
         if gathered.of_tool:
             return rank_of_tool([gathered.candidates[sha] for sha in gathered.of_tool], request.project)
         candidates = [gathered.candidates[sha] for sha in sorted(gathered.candidates)]
-        scored = await score_best(self._ports.reranker, legs, RerankQuery(query.text, query.tool), candidates)
+        scored = await score_best(self._ports.reranker, legs, query.asked, candidates)
         return rank_lessons(*scored, request.project)
 
     async def _skills(self, query: Query, vectors: Sequence[Vector]) -> list[SkillHit]:
@@ -132,7 +132,7 @@ class LookUp:
         candidates = await legs.run(
             "reference", "search", self._reference_candidates(query, vectors), list[Candidate]()
         )
-        scored = await score_best(self._ports.reranker, legs, RerankQuery(query.text, query.tool), candidates)
+        scored = await score_best(self._ports.reranker, legs, query.asked, candidates)
         return rank_reference(*scored, request.project)
 
     async def _reference_candidates(self, query: Query, vectors: Sequence[Vector]) -> list[Candidate]:
@@ -141,7 +141,7 @@ class LookUp:
         if vectors:
             found = [await memories.nearest("text", ("R",), vector, query.shared, WIDTH) for vector in vectors]
         else:
-            found = [await memories.lexical(probe.text, ("R",), query.shared, WIDTH) for probe in query.probes]
+            found = [await memories.lexical(probe.text, ("R",), query.shared, WIDTH) for probe in query.sure_probes]
         best = best_of([hit for hits in found for hit in hits])
         nodes = await memories.nodes(sorted(best))
         return [

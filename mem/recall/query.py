@@ -11,7 +11,7 @@ from mem.parsing.excerpts import Quoted, Reading
 from mem.parsing.gist import gist
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
-from mem.ports import Reach
+from mem.ports import Reach, RerankQuery
 
 FAILURE_LINES = 8
 FAILURE_CHARACTERS = 600
@@ -20,26 +20,40 @@ FAILURE_CHARACTERS = 600
 _RECORDS = 8000
 """Longer texts are read as they stand alone."""
 
+_SHORT = 4000
+"""A text up to here is an excerpt that somebody chose: where no line tells a failure for certain, each may."""
+
+_WORDS = 5
+"""Fewer say nothing to search with."""
+
 TASK_CHARACTERS = 2000
 """Beyond what an embedder reads."""
 
 
 class Probe(NamedTuple):
-    """One text to search with, and how far the search may reach."""
+    """One text to search with, and how far the search may reach; only one that `fails` is searched among symptoms."""
 
     text: str
     reach: Reach
+    fails: bool = False
 
 
 class FailureText(NamedTuple):
-    """What of a text tells about a failure: the signatures that identify it, and lines to search with, if any."""
+    """What of a text tells about a failure: the signatures that identify it, and lines to search with, if any.
+
+    `sure` is false where the lines are only what an excerpt says, none of them known to be a failure.
+    """
 
     signatures: tuple[Signature, ...]
     lines: str | None
+    sure: bool = True
 
 
 class Query(NamedTuple):
-    """A request, read: `failure` and `task` are None where it has none; a text without failure asks for nothing."""
+    """A request, read: `failure` and `task` are None where it has none; a text without failure asks for nothing.
+
+    `sure`: whether the lines of `failure` are known to tell one.
+    """
 
     signatures: tuple[Signature, ...]
     failure: Probe | None
@@ -47,6 +61,7 @@ class Query(NamedTuple):
     tool: str | None
     reach: Reach
     shared: Reach
+    sure: bool = True
 
     @property
     def probes(self) -> list[Probe]:
@@ -54,6 +69,18 @@ class Query(NamedTuple):
         if self.tool is not None and self.tool_alone:
             return [Probe(self.tool, self.reach)]
         return [probe for probe in (self.failure, self.task) if probe is not None]
+
+    @property
+    def sure_probes(self) -> list[Probe]:
+        """The same without a failure that nobody is sure of: documentation and skills are not searched with it."""
+        return [probe for probe in self.probes if self.sure or probe is not self.failure]
+
+    @property
+    def asked(self) -> RerankQuery:
+        """What a reranker is asked."""
+        failure = None if self.failure is None else self.failure.text
+        task = None if self.task is None else self.task.text
+        return RerankQuery(self.text, self.tool, failure, task)
 
     @property
     def tool_alone(self) -> bool:
@@ -66,26 +93,32 @@ class Query(NamedTuple):
         return "\n".join(probe.text for probe in self.probes)
 
 
-def read_query(request: LookUpInput) -> Query:
+def read_query(request: LookUpInput, *, extracting: bool = True) -> Query:
     """Extract signatures and failure lines, and settle the reach of each leg.
 
     What failed federates over projects, since an error does not belong to one; a task stays within the project. A scope
-    that is set rules all of them.
+    that is set rules all of them. Without `extracting` a task is taken for words alone, and the log for nothing.
     """
     source = request.signature_source
     signatures: tuple[Signature, ...] = ()
     failure: Probe | None = None
+    sure = True
     wide = _reach(request.project, request.scope, federated_by_default=True)
     narrow = _reach(request.project, request.scope, federated_by_default=False)
-    if source is not None and source.strip():
-        signatures, lines = read_failure(source)
-        failure = Probe(lines, wide) if lines is not None else None
+    if extracting and source is not None and source.strip():
+        signatures, lines, sure = read_failure(source)
+        failure = Probe(lines, wide, fails=True) if lines is not None else None
     task: Probe | None = None
     if request.task is not None and request.task.strip():
         task = Probe(redact(strip_unsafe(request.task).text).text[:TASK_CHARACTERS], narrow)
+        if extracting and failure is None:
+            # Work on a failure often quotes it; the same words in a plan are none.
+            quoted = read_failure(request.task)
+            if quoted.lines is not None and quoted.sure:
+                failure, sure = Probe(quoted.lines, narrow, fails=True), True
     named = redact(strip_unsafe(request.tool).text).text.strip() if request.tool is not None else ""
     tool = named or (signatures[0].tool if signatures else None)
-    return Query(signatures, failure, task, tool, wide, narrow)
+    return Query(signatures, failure, task, tool, wide, narrow, sure)
 
 
 def read_failure(source: str) -> FailureText:
@@ -97,7 +130,17 @@ def read_failure(source: str) -> FailureText:
     lines = [gist(quoted.text) for quoted in _told(reading, safe)]
     # A failure may consist of frames alone, which are not quoted: then its masked message tells about it.
     told = lines or [signature.message for signature in signatures if signature.message.strip()]
-    return FailureText(tuple(signatures), "\n".join(dict.fromkeys(told))[:FAILURE_CHARACTERS] if told else None)
+    sure = bool(told)
+    text = "\n".join(dict.fromkeys(told or _excerpt(reading, safe)))[:FAILURE_CHARACTERS]
+    return FailureText(tuple(signatures), text or None, sure)
+
+
+def _excerpt(reading: Reading, safe: str) -> list[str]:
+    """What a short text says that is neither talk nor success."""
+    if len(safe) > _SHORT:
+        return []
+    lines = [gist(line) for _, line in reading.output_lines(most=FAILURE_LINES)]
+    return lines if sum(len(line.split()) for line in lines) >= _WORDS else []
 
 
 def _told(reading: Reading, safe: str) -> list[Quoted]:

@@ -10,7 +10,7 @@ from mem.domain.ids import SHARED
 from mem.domain.nodes import VectorKind
 from mem.domain.query import QueryCandidate, QueryLeg
 from mem.ports import Candidate, Memories, Vector, VectorHit
-from mem.recall.gather import best_of, unite
+from mem.recall.gather import Similar, best_of, unite
 from mem.recall.legs import Legs
 from mem.recall.question import Question
 
@@ -33,8 +33,8 @@ async def recall(memories: Memories, legs: Legs, question: Question, vectors: Ma
         vectors: by the text that they are of; a leg whose text has none, since the embedder failed, does not run.
     """
     by_leg = await _run(memories, legs, question, vectors)
-    similarities = [{hit.sha: hit.similarity for hit in hits} for hits in by_leg.values()]
-    gathered = await unite(memories, legs, [], *similarities)
+    similarities = {leg: {hit.sha: hit.similarity for hit in hits} for leg, hits in by_leg.items()}
+    gathered = await unite(memories, legs, [], Similar(**similarities))
     if gathered is None:
         return Recalled(by_leg, [], {})
     # A successor may be of another level or project than what it superseded.

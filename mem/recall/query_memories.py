@@ -11,7 +11,7 @@ from mem.domain.ids import SHARED, fingerprint_of
 from mem.domain.lookup import Scores
 from mem.domain.nodes import Parent
 from mem.domain.query import QueryAnswer, QueryHit, QueryInput, check_question
-from mem.ports import Embedder, Ledger, LedgerKey, Memories, Reranker, RerankQuery, Vector
+from mem.ports import Embedder, Ledger, LedgerKey, Memories, Reranker, Vector
 from mem.recall.gather import embedded
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
 from mem.recall.query_legs import Recalled, explained, ranks_of, recall
@@ -85,8 +85,7 @@ class QueryMemories:
         return await recall(self._ports.memories, legs, question, dict(zip(question.texts, vectors, strict=False)))
 
     async def _hits(self, request: QueryInput, question: Question, recalled: Recalled, legs: Legs) -> list[QueryHit]:
-        asked = RerankQuery("\n".join(question.texts), question.tool)
-        scored = await score_best(self._ports.reranker, legs, asked, recalled.candidates, wanted=request.k)
+        scored = await score_best(self._ports.reranker, legs, question.asked, recalled.candidates, wanted=request.k)
         ranked = rank_hits(*scored, request.project, request.k)
         provenance = await legs.run("text", "provenance", self._provenance(ranked), dict[str, list[Parent]]())
         return [_hit(one, provenance, recalled) for one in ranked]

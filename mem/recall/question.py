@@ -8,7 +8,7 @@ from mem.domain.nodes import Level
 from mem.domain.query import QueryInput
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_unsafe
-from mem.ports import Reach
+from mem.ports import Reach, RerankQuery
 from mem.recall.gather import LESSONS, WIDTH
 from mem.recall.query import TASK_CHARACTERS, read_failure
 
@@ -32,6 +32,12 @@ class Question(NamedTuple):
         return list(dict.fromkeys((self.symptom, self.text)))
 
     @property
+    def asked(self) -> RerankQuery:
+        """What a reranker is asked: the question is for what a task would be told, and so is a failure in it."""
+        failure = self.symptom if self.symptom != self.text else None
+        return RerankQuery("\n".join(self.texts), self.tool, failure, self.text)
+
+    @property
     def lessons(self) -> tuple[Level, ...]:
         """The levels that have symptoms."""
         return tuple(level for level in self.levels if level in LESSONS)
@@ -42,10 +48,10 @@ def read_question(request: QueryInput) -> Question:
 
     The project of the request bounds every leg: its own nodes and the shared ones.
     """
-    signatures, lines = read_failure(request.question)
+    signatures, lines, sure = read_failure(request.question)
     plain = plain_question(request)
     return plain._replace(
-        symptom=lines if lines is not None else plain.symptom, tool=signatures[0].tool if signatures else None
+        symptom=lines if lines is not None and sure else plain.symptom, tool=signatures[0].tool if signatures else None
     )
 
 

@@ -79,10 +79,10 @@ def _with_counts(lesson: Lesson, seen: Mapping[str, Seen] | None) -> Lesson:
 def _abstained(found: Found, legs: Legs) -> str:
     if found.fitted.budget.dropped:
         return "What was found does not fit the budget."
-    if found.near_misses:
+    if found.near_misses and found.query.sure_probes:
         return "Nothing known is similar enough; the nearest are below the floor."
     if broken := [each.leg for each in legs.degraded if each.leg not in _NO_SEARCH]:
         return f"Nothing was found, but not all was searched: {', '.join(broken)} failed."
-    if not found.query.probes:
+    if not found.query.sure_probes:
         return "The text shows no failure, and nothing else was asked."
     return "Nothing known concerns this."

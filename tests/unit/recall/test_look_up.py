@@ -266,6 +266,38 @@ async def test_a_task_stays_in_its_project_unless_told_otherwise(world, scope, f
     assert [text.split()[0] for text in texts(body)] == found
 
 
+async def test_what_a_failure_looks_like_answers_no_task(world):
+    """Where nothing has failed symptoms are not searched, however much the words of a plan are like them."""
+    world.with_ports(reranker=Scores())
+    await world.remember("Pin the peer.", symptom=NPM_SYMPTOM)
+    words = "upgrade to the dependency tree of react 18.2.0 and the code of ERESOLVE"
+    outcome = await world.outcome(task=words)
+    assert "symptom" not in {run.leg for run in outcome.trace.legs if run.step == "search"}
+    assert texts(json.loads(outcome.body)) == []
+
+
+async def test_a_task_that_quotes_a_failure_finds_what_explains_it(world):
+    """Work on a failure is searched with the failure's lines, too, in the project of the task."""
+    world.with_ports(reranker=Scores())
+    await world.remember("Here: pin the peer.", symptom=NPM_SYMPTOM)
+    await world.remember("There: pin the peer.", symptom=NPM_SYMPTOM, project="q")
+    body = await world.look_up(task=f"Mend the build of the shop, it says:\n{NPM_LOG}")
+    assert texts(body) == ["Here: pin the peer."]
+    assert (body["lessons"][0]["matched_kind"], body["signatures"]) == ("symptom", [])
+
+
+async def test_an_excerpt_of_which_nobody_is_sure_finds_lessons_and_nothing_else(world):
+    """What a short text says is held against symptoms; documentation and skills are not told for it."""
+    excerpt = "peer react wants 18.2.0 while the tree holds 17.0.2 beside it"
+    await world.document(excerpt)
+    await world.teach("peers", excerpt)
+    world.with_ports(reranker=Scores())
+    assert (await world.look_up(signature_source=excerpt))["lessons"] == []
+    await world.remember("Pin the peer.", symptom=excerpt)
+    body = await world.look_up(signature_source=excerpt)
+    assert (texts(body), body["skills"], body["signatures"]) == (["Pin the peer."], [], [])
+
+
 @pytest.mark.parametrize(("scope", "found"), [(None, False), ("project", False), ("all-projects", True)])
 async def test_reference_and_skills_of_a_project_follow_the_scope(world, scope, found):
     """With a project they stay there by default; shared ones are seen by every scope."""
@@ -376,7 +408,7 @@ async def test_it_abstains_below_the_floor_and_counts_what_came_near(world):
     await world.remember("Near miss.", symptom=NPM_SYMPTOM)
     await world.remember("Far off.", symptom=NPM_SYMPTOM)
     await world.document(DOC)
-    world.with_ports(reranker=Scores({"Near": 0.3, "Far": 0.1, "what peers are": 0.4}))
+    world.with_ports(reranker=Scores({"Near": 0.2, "Far": 0.1, "what peers are": 0.4}))
     body = await world.look_up(signature_source=NOVEL)
     assert (body["tier"], body["lessons"], body["nearest_misses"]) == (None, [], 2)
     assert body["abstained_reason"] == "Nothing known is similar enough; the nearest are below the floor."

@@ -41,6 +41,22 @@ def test_what_is_searched_is_bounded():
     assert len(lines) <= FAILURE_CHARACTERS
 
 
+def test_an_excerpt_that_no_rule_knows_is_searched_without_being_sure():
+    """Somebody chose it: what it says may be the failure, which only a near lesson can tell."""
+    found = read_failure(
+        "0/9 nodes are available: 2 node(s) had untolerated taint {dedicated: ml}, 7 Insufficient gpu."
+    )
+    assert found.lines is not None
+    assert (found.sure, found.signatures) == (False, ())
+    assert read_failure("Error: cannot open the file").sure
+
+
+@pytest.mark.parametrize("text", ["the nodes were all available again and we went home\n" * 3, "value of it\n" * 900])
+def test_talk_and_long_logs_are_no_excerpt(text):
+    """A person's words are no output, and of a whole log nobody chose the lines."""
+    assert read_failure(text).lines is None
+
+
 @pytest.mark.parametrize("text", ["", "all is well\n", '{"level":"info","msg":"served"}'])
 def test_a_text_without_failure_asks_for_nothing(text):
     """Neighbours are joined to a failure, never searched for themselves."""
