@@ -10,16 +10,20 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Floors(BaseModel):
-    """Floors of probability (`lesson`, `reference`) and of similarity by kind (0 to 1), and how many hits to keep."""
+    """Floors of probability (`lesson*`, `reference`) and of similarity (0 to 1), and how many hits to keep."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     lesson: float
+    lesson_text: float
+    lesson_lexical: float
     reference: float
+    near: float
     symptom: float
     text: float
     lexical: float
     reference_text: float
+    reference_lexical: float
     question: float
     question_lexical: float
     skill: float

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
 from mem.domain.ids import SHARED
 from mem.domain.lookup import Tier
 from mem.ports import Candidate
 from mem.recall.floors import Floors
+from mem.recall.kinds import lesson_floors, reference_floors, similarities
 from mem.recall.outcome import Measure, Miss
 
 TOLD = 5
@@ -19,12 +21,7 @@ def missed_lessons(
     candidates: Sequence[Candidate], scores: Sequence[float] | None, kept: Collection[str], rules: Floors
 ) -> list[Miss]:
     """The nearest of the lessons whose shas are not `kept`."""
-    floors: dict[Measure, float] = {
-        "rerank": rules.lesson,
-        "symptom": rules.symptom,
-        "text": rules.text,
-        "lexical": rules.lexical,
-    }
+    floors = partial(lesson_floors, rules=rules, scored=scores is not None)
     return _missed(2, candidates, scores, kept, floors)
 
 
@@ -32,12 +29,7 @@ def missed_reference(
     candidates: Sequence[Candidate], scores: Sequence[float] | None, kept: Collection[str], rules: Floors
 ) -> list[Miss]:
     """The nearest of the chunks whose shas are not `kept`."""
-    floors: dict[Measure, float] = {
-        "rerank": rules.reference,
-        "text": rules.reference_text,
-        "lexical": rules.lexical,
-    }
-    return _missed(3, candidates, scores, kept, floors)
+    return _missed(3, candidates, scores, kept, lambda _: reference_floors(rules))
 
 
 def nearest(misses: Sequence[Miss]) -> list[Miss]:
@@ -50,13 +42,14 @@ def _missed(
     candidates: Sequence[Candidate],
     scores: Sequence[float] | None,
     kept: Collection[str],
-    floors: Mapping[Measure, float],
+    floors_of: Callable[[Candidate], Mapping[Measure, float]],
 ) -> list[Miss]:
     ranked = zip(candidates, scores if scores is not None else [None] * len(candidates), strict=True)
     found = [
-        (floors[measure] - value, candidate.node.stored_sha, measure, value, candidate.node.project)
+        (floors[measure] - value, candidate.node.stored_sha, measure, value, candidate.node.project, floors[measure])
         for candidate, rerank in ranked
         if candidate.node.stored_sha not in kept
+        for floors in [floors_of(candidate)]
         for measure, value in _decisive(candidate, rerank, floors)
     ]
     return [
@@ -66,9 +59,9 @@ def _missed(
             project=None if project == SHARED else project,
             measure=measure,
             score=round(value, 4),
-            floor=floors[measure],
+            floor=floor,
         )
-        for _, sha, measure, value, project in heapq.nsmallest(TOLD, found)
+        for _, sha, measure, value, project, floor in heapq.nsmallest(TOLD, found)
     ]
 
 
@@ -79,12 +72,7 @@ def _decisive(
 
     A coarse key stands for similarity.
     """
-    measured: dict[Measure, float | None] = {
-        "symptom": candidate.symptom_similarity,
-        "text": candidate.text_similarity,
-        "lexical": candidate.lexical_similarity,
-    }
-    alike = [(one, value) for one, value in measured.items() if value is not None and one in floors]
+    alike = [(one, value) for one, value in similarities(candidate).items() if one in floors]
     needed: list[tuple[Measure, float]] = [] if rerank is None else [("rerank", rerank)]
     if alike and (rerank is None or not candidate.coarse):
         needed.append(max(alike, key=lambda one: one[1] - floors[one[0]]))

@@ -12,6 +12,7 @@ from mem.domain.lookup import Lesson, LessonSignature, MatchedKind, Scores, Tier
 from mem.domain.nodes import Level, Parent, StoredNode
 from mem.ports import Candidate, Reranker, RerankQuery
 from mem.recall.floors import floors
+from mem.recall.kinds import height, matched_kind
 from mem.recall.legs import Legs
 from mem.recall.misses import missed_lessons, missed_reference
 from mem.recall.outcome import Miss
@@ -73,13 +74,14 @@ def rank_lessons(candidates: Sequence[Candidate], scores: Sequence[float] | None
     kept: list[Ranked] = []
     near = 0
     for candidate, rerank in _scored(candidates, scores):
-        kind = matched_kind(candidate)
         if candidate.exact:
             kept.append(_ranked(candidate, 1, "signature", rerank, project))
-        elif kind is not None and (rerank is None or rerank >= rules.lesson):
+            continue
+        kind, reached = matched_kind(candidate, rules), height(candidate, rerank, rules)
+        if kind is not None and reached >= 1.0:
             kept.append(_ranked(candidate, 2, kind, rerank, project))
-        elif _is_near(candidate, rerank, rules.lesson):
-            near += 1
+        else:
+            near += reached >= NEAR_MISS
     kept.sort(key=lambda each: each.order)
     first = [each for each in kept if each.tier == 1]
     similar = [each for each in kept if each.tier == 2]
@@ -113,7 +115,7 @@ def rank_reference(candidates: Sequence[Candidate], scores: Sequence[float] | No
     near = 0
     for candidate, rerank in _scored(candidates, scores):
         near_in_text = (candidate.text_similarity or 0.0) >= rules.reference_text
-        near_in_words = (candidate.lexical_similarity or 0.0) >= rules.lexical
+        near_in_words = (candidate.lexical_similarity or 0.0) >= rules.reference_lexical
         if (near_in_text or near_in_words) and (rerank is None or rerank >= rules.reference):
             kept.append(_ranked(candidate, 3, "text", rerank, project))
         elif _is_near(candidate, rerank, rules.reference):
@@ -121,18 +123,6 @@ def rank_reference(candidates: Sequence[Candidate], scores: Sequence[float] | No
     kept.sort(key=lambda each: each.order)
     told = kept[: rules.keep_reference]
     return Ranking(told, near, missed_reference(candidates, scores, _shas(told), rules))
-
-
-def matched_kind(candidate: Candidate) -> MatchedKind | None:
-    """The first kind over its floor: signature, symptom, text; None below all of them."""
-    rules = floors()
-    if candidate.exact or candidate.coarse:
-        return "signature"
-    if (candidate.symptom_similarity or 0.0) >= rules.symptom:
-        return "symptom"
-    if (candidate.text_similarity or 0.0) >= rules.text:
-        return "text"
-    return "text" if (candidate.lexical_similarity or 0.0) >= rules.lexical else None
 
 
 def as_lesson(

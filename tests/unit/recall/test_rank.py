@@ -7,7 +7,8 @@ import pytest
 from mem.domain.nodes import StoredNode
 from mem.ports import Candidate
 from mem.recall.floors import floors
-from mem.recall.rank import PROJECT_BOOST, matched_kind, rank_lessons, rank_of_tool, rank_reference
+from mem.recall.kinds import matched_kind
+from mem.recall.rank import NEAR_MISS, PROJECT_BOOST, rank_lessons, rank_of_tool, rank_reference
 
 FLOOR = floors()
 
@@ -24,28 +25,63 @@ def candidate(sha: str = "a", *, level: str = "L1", project: str = "p", **found)
     [
         ({"exact": True, "symptom_similarity": 1.0}, "signature"),
         ({"coarse": True, "symptom_similarity": 1.0}, "signature"),
-        ({"symptom_similarity": FLOOR.symptom, "text_similarity": 1.0}, "symptom"),
-        ({"symptom_similarity": FLOOR.symptom - 0.001, "text_similarity": FLOOR.text}, "text"),
-        ({"text_similarity": FLOOR.text - 0.001, "lexical_similarity": FLOOR.lexical}, "text"),
-        ({"symptom_similarity": FLOOR.symptom - 0.001, "text_similarity": FLOOR.text - 0.001}, None),
-        ({"lexical_similarity": FLOOR.lexical - 0.001}, None),
+        ({"symptom_similarity": FLOOR.near, "text_similarity": 1.0}, "symptom"),
+        ({"symptom_similarity": FLOOR.near - 0.001, "text_similarity": FLOOR.near}, "text"),
+        ({"text_similarity": FLOOR.near - 0.001, "lexical_similarity": 0.1}, "text"),
+        ({"symptom_similarity": FLOOR.near - 0.001, "text_similarity": FLOOR.near - 0.001}, None),
         ({}, None),
     ],
 )
-def test_the_first_kind_over_its_floor_is_told(found, kind):
-    """Signature, then symptom, then text, each from its floor on; below all of them a hit is none."""
-    assert matched_kind(candidate(**found)) == kind
+def test_the_first_kind_that_is_near_is_told(found, kind):
+    """Signature, then symptom, then text, each from where on it is near; where none is a hit is none."""
+    assert matched_kind(candidate(**found), FLOOR) == kind
+
+
+@pytest.mark.parametrize(
+    ("found", "floor"),
+    [
+        ({"coarse": True}, FLOOR.lesson),
+        ({"symptom_similarity": 0.9, "text_similarity": 0.9}, FLOOR.lesson),
+        ({"text_similarity": 0.9}, FLOOR.lesson_text),
+        ({"lexical_similarity": 0.9}, FLOOR.lesson_lexical),
+    ],
+)
+def test_each_kind_has_a_sharp_floor(found, floor):
+    """At its floor a lesson is told, below it it is a near miss, and below half of it nothing."""
+    half = NEAR_MISS * floor
+    for score, kept, near in ((floor, 1, 0), (floor - 0.0001, 0, 1), (half, 0, 1), (half - 0.0001, 0, 0)):
+        ranking = rank_lessons([candidate(**found)], [score], "p")
+        assert (len(ranking.kept), ranking.near_misses) == (kept, near)
+
+
+@pytest.mark.parametrize("kind", ["symptom", "text", "lexical"])
+def test_each_similarity_has_a_floor_of_its_own_where_no_reranker_answers(kind):
+    """Recall alone tells a lesson from its floor on; each kind on either side of it."""
+    name, floor = f"{kind}_similarity", getattr(FLOOR, kind)
+    for value, kept, near in ((floor, 1, 0), (floor - 0.001, 0, 1), (0.4 * floor, 0, 0)):
+        ranking = rank_lessons([candidate(**{name: value})], None, "p")
+        assert (len(ranking.kept), ranking.near_misses) == (kept, near)
+
+
+def test_an_equal_coarse_key_needs_no_similarity_where_no_reranker_answers():
+    """It is evidence of its own."""
+    assert len(rank_lessons([candidate(coarse=True)], None, "p").kept) == 1
 
 
 @pytest.mark.parametrize(("score", "kept", "near"), [(0.5, 1, 0), (0.4999, 0, 1), (0.25, 0, 1), (0.2499, 0, 0)])
-def test_the_floor_of_a_lesson_is_sharp(score, kept, near):
-    """At the floor a lesson is told, below it it is a near miss, and below half of it nothing."""
-    assert FLOOR.lesson == FLOOR.reference == 0.5
-    for ranking in (
-        rank_lessons([candidate(symptom_similarity=0.9)], [score], "p"),
-        rank_reference([candidate(level="R", text_similarity=0.9)], [score], "p"),
-    ):
-        assert (len(ranking.kept), ranking.near_misses) == (kept, near)
+def test_the_floor_of_reference_is_sharp(score, kept, near):
+    """At the floor a chunk is told, below it it is a near miss, and below half of it nothing."""
+    assert FLOOR.reference == 0.5
+    ranking = rank_reference([candidate(level="R", text_similarity=0.9)], [score], "p")
+    assert (len(ranking.kept), ranking.near_misses) == (kept, near)
+
+
+@pytest.mark.parametrize("kind", ["text", "lexical"])
+def test_a_chunk_must_be_near_besides(kind):
+    """Each similarity of a chunk has a floor, whatever the reranker says."""
+    name, floor = f"{kind}_similarity", getattr(FLOOR, f"reference_{kind}")
+    for value, kept in ((floor, 1), (floor - 0.001, 0)):
+        assert len(rank_reference([candidate(level="R", **{name: value})], [0.99], "p").kept) == kept
 
 
 def test_a_score_alone_is_not_enough():
@@ -66,10 +102,10 @@ def test_only_so_many_similar_ones_are_kept_but_every_exact_one():
 
 def test_without_scores_recall_orders():
     """Where no reranker answered the similarity of the matched kind decides."""
-    ranking = rank_lessons([candidate("a", symptom_similarity=0.6), candidate("b", symptom_similarity=0.8)], None, "p")
+    ranking = rank_lessons([candidate("a", symptom_similarity=0.8), candidate("b", symptom_similarity=0.9)], None, "p")
     assert [(each.candidate.node.stored_sha, each.recall, each.rerank) for each in ranking.kept] == [
-        ("b", 0.8, None),
-        ("a", 0.6, None),
+        ("b", 0.9, None),
+        ("a", 0.8, None),
     ]
 
 

@@ -34,13 +34,15 @@ async def test_the_nearest_misses_are_told_with_their_floors(world):
     far = await world.remember("Far off.", symptom=NPM_SYMPTOM)
     near = await world.remember("Near miss.", symptom=NPM_SYMPTOM, project="q")
     chunk = await world.document("npm ERR! code ERESOLVE unable to resolve dependency tree: what peers are")
-    world.with_ports(reranker=Scores({"Near": 0.48, "Far": 0.1, "what peers are": 0.4}))
+    world.with_ports(reranker=Scores({"Near": 0.23, "Far": 0.1, "what peers are": 0.4}))
     outcome = await world.outcome(signature_source=NOVEL)
     assert [(each.tier, each.sha, each.project) for each in outcome.trace.misses] == [
         (2, near, "q"), (3, chunk, None), (2, far, "p"),
     ]  # fmt: skip
     assert {each.measure for each in outcome.trace.misses} == {"rerank"}
-    assert [(each.score, each.floor) for each in outcome.trace.misses] == [(0.48, 0.5), (0.4, 0.5), (0.1, 0.5)]
+    assert [(each.score, each.floor) for each in outcome.trace.misses] == [
+        (0.23, FLOOR.lesson), (0.4, FLOOR.reference), (0.1, FLOOR.lesson),
+    ]  # fmt: skip
     assert outcome.trace.near_misses == 2
     assert str(near) not in outcome.body
 
@@ -57,11 +59,13 @@ async def test_what_is_told_is_no_miss(world):
 @pytest.mark.parametrize(
     ("one", "score", "told"),
     [
-        (candidate("a", symptom=0.4, text=0.2, lexical=0.01), 0.49, ("symptom", 0.4, FLOOR.symptom)),
-        (candidate("a", symptom=0.41, text=0.2), 0.40, ("rerank", 0.40, FLOOR.lesson)),
-        (candidate("a", symptom=0.1, lexical=0.17), 0.9, ("lexical", 0.17, FLOOR.lexical)),
-        (candidate("a", symptom=0.1, coarse=True), 0.3, ("rerank", 0.3, FLOOR.lesson)),
+        (candidate("a", symptom=0.1, text=0.15), 0.49, ("text", 0.15, FLOOR.near)),
+        (candidate("a", symptom=0.41, text=0.2), 0.2, ("rerank", 0.2, FLOOR.lesson)),
+        (candidate("a", lexical=0.17), 0.2, ("rerank", 0.2, FLOOR.lesson_lexical)),
+        (candidate("a", symptom=0.1, coarse=True), 0.2, ("rerank", 0.2, FLOOR.lesson)),
+        (candidate("a", text=0.3), 0.4, ("rerank", 0.4, FLOOR.lesson_text)),
         (candidate("a", text=0.3), None, ("text", 0.3, FLOOR.text)),
+        (candidate("a", symptom=0.6, text=0.3, lexical=0.1), None, ("symptom", 0.6, FLOOR.symptom)),
         (candidate("a"), 0.2, ("rerank", 0.2, FLOOR.lesson)),
     ],
 )
@@ -79,7 +83,7 @@ def test_what_nothing_measured_is_no_miss():
 def test_only_the_nearest_are_told_whatever_their_order():
     """A bounded number, by their distance from the floor, then by sha."""
     many = [candidate(f"{number:02}", symptom=0.5) for number in range(30)]
-    scores = [0.4 if number % 2 else 0.3 for number in range(30)]
+    scores = [0.2 if number % 2 else 0.1 for number in range(30)]
     misses = missed_lessons(many, scores, {"01"}, FLOOR)
     assert [each.sha for each in misses] == ["03", "05", "07", "09", "11"]
     assert misses == missed_lessons(many[::-1], scores[::-1], {"01"}, FLOOR)
