@@ -29,6 +29,13 @@ class SignatureHit(NamedTuple):
     first_seen: str | None = None
 
 
+class Signed(NamedTuple):
+    """What the legs found that need no vector; `exact` is None where the exact keys could not be read."""
+
+    exact: list[SignatureHit] | None
+    others: list[SignatureHit]
+
+
 class Similar(NamedTuple):
     """What each leg found, by sha: `text` is near to the failure, the question or the tool, `task` to the task."""
 
@@ -53,24 +60,27 @@ class Gathered(NamedTuple):
     first_seen: dict[str, str | None]
 
 
-async def gather(
-    memories: Memories, failures: Failures, legs: Legs, query: Query, vectors: Sequence[Vector]
-) -> Gathered:
-    """Run the legs, replace superseded hits by their successors, and merge what each leg says of a node.
+async def sign(memories: Memories, failures: Failures, legs: Legs, query: Query) -> Signed:
+    """Run the legs that need no vector."""
+    exact, coarse, of_tool = await asyncio.gather(
+        legs.run("signatures", "exact keys", _exact(failures, query), None),
+        legs.run("signatures", "coarse keys", _coarse(failures, query), list[SignatureHit]()),
+        legs.run("signatures", "tool", _of_tool(memories, query), list[SignatureHit]()),
+    )
+    return Signed(exact, [*coarse, *of_tool])
+
+
+async def gather(memories: Memories, legs: Legs, query: Query, vectors: Sequence[Vector], signed: Signed) -> Gathered:
+    """Run the other legs, replace superseded hits by their successors, and merge what each leg says of a node.
 
     Args:
         vectors: one for each probe of the query; empty where the embedder failed, so that the lexical leg stands in.
     """
-    exact, coarse, of_tool, similar = await asyncio.gather(
-        legs.run("signatures", "exact keys", _exact(failures, query), None),
-        legs.run("signatures", "coarse keys", _coarse(failures, query), list[SignatureHit]()),
-        legs.run("signatures", "tool", _of_tool(memories, query), list[SignatureHit]()),
-        _similar(memories, legs, query, vectors),
-    )
-    gathered = await unite(memories, legs, [*(exact or []), *coarse, *of_tool], similar)
+    similar = await _similar(memories, legs, query, vectors)
+    gathered = await unite(memories, legs, [*(signed.exact or []), *signed.others], similar)
     if gathered is None:
-        return Gathered({}, {} if exact == [] else None, {}, [], {})
-    return gathered if exact is not None else gathered._replace(known=None)
+        return Gathered({}, {} if signed.exact == [] else None, {}, [], {})
+    return gathered if signed.exact is not None else gathered._replace(known=None)
 
 
 async def unite(

@@ -27,7 +27,7 @@ from mem.ports import (
 )
 from mem.recall.budget import fit, leaves_room
 from mem.recall.floors import floors
-from mem.recall.gather import WIDTH, Gathered, best_of, embedded, gather
+from mem.recall.gather import WIDTH, Gathered, best_of, embedded, gather, sign
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
 from mem.recall.misses import nearest
 from mem.recall.outcome import LookUpOutcome, Unsettled
@@ -95,10 +95,13 @@ class LookUp:
     async def _find(self, request: LookUpInput, query: Query, legs: Legs) -> Found:
         ports = self._ports
         embedding = embedded(ports.embedder, [probe.text for probe in query.probes])
-        vectors = await legs.run("embedding", "embed", embedding, list[Vector]())
+        signed, vectors = await asyncio.gather(
+            sign(ports.memories, ports.failures, legs, query),
+            legs.run("embedding", "embed", embedding, list[Vector]()),
+        )
         sure = [vector for vector, probe in zip(vectors, query.probes, strict=False) if probe in query.sure_probes]
         gathered, skills = await asyncio.gather(
-            gather(ports.memories, ports.failures, legs, query, vectors),
+            gather(ports.memories, legs, query, vectors, signed),
             legs.run("skills", "search", self._skills(query, sure), list[SkillHit]()),
         )
         ranking = await self._rank(request, query, legs, gathered)
@@ -159,8 +162,10 @@ class LookUp:
         ]
 
     async def _lessons(self, legs: Legs, query: Query, gathered: Gathered, ranking: Ranking) -> list[Lesson]:
-        shas = [ranked.candidate.node.stored_sha for ranked in ranking.kept]
-        parents = await legs.run("text", "parents", self._ports.memories.parents(shas), dict[str, list[Parent]]())
+        shas = [one.candidate.node.stored_sha for one in ranking.kept if one.candidate.node.level != "R"]
+        parents: dict[str, list[Parent]] = {}
+        if shas:
+            parents = await legs.run("text", "parents", self._ports.memories.parents(shas), parents)
         lessons = []
         for ranked in ranking.kept:
             sha = ranked.candidate.node.stored_sha

@@ -306,9 +306,7 @@ async def test_the_whole_deadline_holds_however_many_legs_are_slow(world):
         part = getattr(world.ports, name)
         methods = [each for each in dir(type(part)) if not each.startswith("_") and each not in {"model_id", "vector"}]
         world.break_part(name, **dict.fromkeys(methods, hang))
-    started = time.monotonic()
     body = await world.look_up(signature_source=NPM_LOG, leg_seconds=0.4, total_seconds=1.2)
-    assert time.monotonic() - started < 1.2 + 0.3  # what is above the deadline is computing
     allowed = {"timeout after 0.4 s", "timeout: the whole lookup may take 1.2 s"}
     assert {each["reason"] for each in body["degraded"]} == allowed
 
@@ -336,24 +334,32 @@ async def test_a_leg_after_the_end_still_has_a_moment():
     legs = Legs(leg_seconds=0.05, total_seconds=0.06)
     await legs.run("embedding", "step", hang(), None)
     assert await legs.run("text", "step", asyncio.sleep(0, "at hand"), None) == "at hand"
-    started = time.monotonic()
     assert await legs.run("skills", "step", hang(), "default") == "default"
-    assert time.monotonic() - started < 0.04
 
 
-async def test_two_legs_at_once_take_as_long_as_one(world):
-    """The legs of tiers 1 and 2 and the skills run concurrently."""
+async def test_legs_that_need_nothing_of_each_other_run_at_once(world):
+    """Keys are looked for while the query is embedded, and symptoms, texts and skills together: all of them meet."""
+    early, late = asyncio.Barrier(3), asyncio.Barrier(3)
 
-    async def slowly(*args, **kwargs):
-        await asyncio.sleep(0.2)
-        return []
+    def meeting(barrier, real):
+        async def method(*args, **kwargs):
+            if args[:2] != ("text", ("R",)):  # reference comes later, and alone
+                await barrier.wait()
+            return await real(*args, **kwargs)
 
-    world.break_part("failures", known=slowly, coarse=slowly)
-    world.break_part("memories", nearest=slowly)
-    world.break_part("skills", nearest=slowly)
-    started = time.monotonic()
-    await world.look_up(signature_source=NPM_LOG)
-    assert time.monotonic() - started < 0.7  # the legs 0.2, reference 0.2, and computing
+        return method
+
+    ports = world.ports
+    known, coarse, embed = (
+        meeting(early, one) for one in (ports.failures.known, ports.failures.coarse, ports.embedder.embed)
+    )
+    near, skills = meeting(late, ports.memories.nearest), meeting(late, ports.skills.nearest)
+    world.break_part("failures", known=known, coarse=coarse)
+    world.break_part("embedder", embed=embed)
+    world.break_part("memories", nearest=near)
+    world.break_part("skills", nearest=skills)
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert (body["degraded"], body["tier"]) == ([], 1)
 
 
 async def test_without_the_ledger_the_answer_goes_out_to_be_stored_later(world, fault):
