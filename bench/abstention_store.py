@@ -17,7 +17,7 @@ from mem.clients.tokens import Cl100kCounter
 from mem.domain.errors import Unavailable
 from mem.domain.lookup import ContextAnswer, LookUpInput
 from mem.domain.nodes import Node
-from mem.ports import AppendPlan, Candidate, EvidenceText, Lineage, RerankQuery
+from mem.ports import AppendPlan, Candidate, EvidenceText, Failures, Lineage, Reach, RerankQuery
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.store.failures import PostgresFailures
 from mem.store.ledger import PostgresLedger
@@ -74,8 +74,16 @@ class _Partly:
         return self._methods.get(name) or getattr(self._port, name)
 
 
-async def _nothing(*_: Any) -> list[Any]:
-    return []
+def _without_keys(failures: Failures, keys: Keys) -> Any:
+    """Failures of which no key is known, or no exact one."""
+
+    async def known(_: Sequence[str], reach: Reach, algo: int) -> Any:
+        return await failures.known([], reach, algo)
+
+    async def coarse(_: Sequence[str], reach: Reach, algo: int, limit: int) -> Any:
+        return await failures.coarse([], reach, algo, limit)
+
+    return _Partly(failures, known=known) if keys == "coarse" else _Partly(failures, known=known, coarse=coarse)
 
 
 @dataclass(frozen=True)
@@ -104,8 +112,7 @@ class Bench:
         self._number += 1
         ports = self.ports
         if how.keys != "all":
-            off = {"known": _nothing} if how.keys == "coarse" else {"known": _nothing, "coarse": _nothing}
-            ports = replace(ports, failures=_Partly(ports.failures, **off))
+            ports = replace(ports, failures=_without_keys(ports.failures, how.keys))
         if hidden:
             ports = replace(ports, memories=_Partly(ports.memories, lineages=self._without(hidden)))
         if not how.vectors:
@@ -114,7 +121,11 @@ class Bench:
             ports = replace(ports, reranker=reranker or _Down())
         look_up = LookUp(ports, leg_seconds=60, total_seconds=120)
         request = LookUpInput(request_id=f"ask-{self._number}", project=PROJECT, budget=100_000, **fields)
-        return ContextAnswer.model_validate_json((await look_up(request)).body)
+        answer = ContextAnswer.model_validate_json((await look_up(request)).body)
+        down = {name for name, up in (("embedding", how.vectors), ("rerank", how.reranker)) if not up}
+        if broken := [each for each in answer.degraded if each.leg not in down]:
+            raise RuntimeError(f"What is measured is not whole: {broken}.")
+        return answer
 
     def _without(self, hidden: frozenset[str]) -> Any:
         async def lineages(shas: Sequence[str]) -> dict[str, Lineage]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mem.clients.rerank import read_calibration
+from mem.recall.floors import floors
 from mem.settings import Settings
 from mem.wiring import open_reranker
 
@@ -85,7 +86,7 @@ def test_pairs_that_a_line_can_part_give_no_certainty(bench):
 
 def test_the_floor_lets_in_what_was_allowed(bench):
     """Of a hundred answers two have an unrelated memory above the floor, and what is related stands over it."""
-    odds = [np.array([0.9, number / 200]) for number in range(100)]
+    odds = [np.array([0.9, floors().lesson * number / 100]) for number in range(100)]
     found = bench.reliability(odds)
     above = sum(each[1] >= found["floor_for_2_percent"] for each in odds)
     assert above == 2
