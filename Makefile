@@ -22,8 +22,9 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Most of the time is waited, not computed: two processes on two cores take turns at it.
 test: lint
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" -n 2 --dist worksteal
 
 # One of the slow tests asks a real model, of which nothing else needs to know.
 test-slow: install .venv/model

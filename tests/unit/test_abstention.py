@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.resources import files
 
 import numpy as np
@@ -12,7 +13,7 @@ from bench.abstention import answers, asks_of, figures
 from bench.abstention_data import Material, development
 from bench.abstention_features import FOLDER, WAYS, counts, read
 from bench.abstention_store import Asked, Remembering, stored, stored_at
-from bench.fit_scorer import HARDER, WRONG, fit, held_out, table, told, weights_toml, wrong_rate
+from bench.fit_scorer import HARDER, WRONG, fit, held_out, table, told, weights_toml, wrong_rates
 from bench.reliability import FLOORS, bins, calibration_error, plot, similarities
 from mem.clients.minilm import MiniLmEmbedder
 from mem.recall.floors import floors
@@ -20,7 +21,9 @@ from mem.recall.floors import floors
 ROWS = {way: read(FOLDER / f"{way}.csv") for way in WAYS}
 MATERIAL = development()
 ON_A_HARD_SET = 1.5 * WRONG
-"""Its failures of the same tool were written to stand next to the lessons; docs/abstention.md has what others got."""
+"""Its green logs are full of the words of failure; docs/abstention.md has what sets of others got."""
+NEXT_TO_A_LESSON = 0.2
+"""Failures of the same tool that were written to stand next to the lessons: similarity cannot tell them apart."""
 SOME = (
     "pg-unique-retry",
     "pg-lock-timeout-ddl",
@@ -67,7 +70,7 @@ def test_a_probability_means_what_it_says_on_tools_that_were_not_seen(way, score
 def test_the_floors_of_probability_keep_what_is_unrelated_out(way, scored):
     """On average over the kinds that are asked in the field, held out; the set is harder than most."""
     asked, found = counts(MATERIAL, way), told(ROWS[way], scored[way])
-    assert wrong_rate(found, asked, getattr(floors(), FLOORS[way])) <= ON_A_HARD_SET
+    _assert_quiet(wrong_rates(found, asked, getattr(floors(), FLOORS[way])))
 
 
 @pytest.mark.parametrize(
@@ -77,10 +80,10 @@ def test_the_floors_of_probability_keep_what_is_unrelated_out(way, scored):
 def test_the_floors_of_similarity_keep_what_is_unrelated_out(way, kind):
     """Where no reranker answers."""
     asked, found = counts(MATERIAL, way), told(ROWS[way], similarities(ROWS[way], kind))
-    assert wrong_rate(found, asked, getattr(floors(), kind)) <= ON_A_HARD_SET
+    _assert_quiet(wrong_rates(found, asked, getattr(floors(), kind)))
 
 
-@pytest.mark.parametrize(("way", "least"), [("failure", 0.68), ("failure_by_words", 0.7), ("task", 0.58)])
+@pytest.mark.parametrize(("way", "least"), [("failure", 0.72), ("failure_by_words", 0.7), ("task", 0.58)])
 def test_what_is_related_is_first_and_over_its_floor(way, least, scored):
     """Held out as well, and without any signature but a coarse one."""
     wanted = [one for one in told(ROWS[way], scored[way]) if one.related]
@@ -120,6 +123,12 @@ async def test_the_whole_set_is_answered_as_it_should_be(how, first):
     """Every way of asking keeps to its share of wrong answers, on average over the kinds."""
     async with stored(MATERIAL.memories, Remembering(MiniLmEmbedder.load())) as bench:
         found = figures(await answers(bench, asks_of(MATERIAL, left_out=True), how))
-    rates = [row["tier 2"] for kind, row in found["unrelated"].items() if not kind.endswith(HARDER)]
-    assert sum(rates) / len(rates) <= ON_A_HARD_SET
+    _assert_quiet({kind: row["tier 2"] for kind, row in found["unrelated"].items()})
     assert found["related"]["error"]["first"] >= first
+
+
+def _assert_quiet(rates: Mapping[str, float]) -> None:
+    """Few wrong answers on average over the kinds that are asked in the field, and no flood next to the lessons."""
+    common = [rate for kind, rate in rates.items() if not kind.endswith((*HARDER, "same tool"))]
+    assert sum(common) / len(common) <= ON_A_HARD_SET
+    assert all(rate <= NEXT_TO_A_LESSON for kind, rate in rates.items() if kind.endswith("same tool"))
