@@ -119,7 +119,7 @@ class LookUp:
         if gathered.of_tool:
             return rank_of_tool([gathered.candidates[sha] for sha in gathered.of_tool], request.project)
         candidates = [gathered.candidates[sha] for sha in sorted(gathered.candidates)]
-        scored = await score_best(self._ports.reranker, legs, query.asked, candidates)
+        scored = await score_best(self._ports.reranker, legs, query.asked_of, candidates)
         return rank_lessons(*scored, request.project)
 
     async def _skills(self, query: Query, vectors: Sequence[Vector]) -> list[SkillHit]:
@@ -135,7 +135,7 @@ class LookUp:
         candidates = await legs.run(
             "reference", "search", self._reference_candidates(query, vectors), list[Candidate]()
         )
-        scored = await score_best(self._ports.reranker, legs, query.asked, candidates)
+        scored = await score_best(self._ports.reranker, legs, query.asked_of, candidates)
         return rank_reference(*scored, request.project)
 
     async def _reference_candidates(self, query: Query, vectors: Sequence[Vector]) -> list[Candidate]:

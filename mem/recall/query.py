@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mem.domain.ids import SHARED
 from mem.domain.lookup import LookUpInput, Scope
 from mem.domain.signatures import Signature
 from mem.parsing import identifying
@@ -11,7 +12,7 @@ from mem.parsing.excerpts import Quoted, Reading
 from mem.parsing.gist import gist
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
-from mem.ports import Reach, RerankQuery
+from mem.ports import Candidate, Reach, RerankQuery
 
 FAILURE_LINES = 8
 FAILURE_CHARACTERS = 600
@@ -81,6 +82,21 @@ class Query(NamedTuple):
         failure = None if self.failure is None else self.failure.text
         task = None if self.task is None else self.task.text
         return RerankQuery(self.text, self.tool, failure, task)
+
+    def asked_of(self, candidate: Candidate) -> RerankQuery:
+        """What a reranker is asked of a candidate: beyond the reach of the task only how it fits the failure.
+
+        A leg that searches wider finds lessons there, and some fit the task alone.
+        """
+        task, failure = self.task, self.failure
+        if (
+            task is None
+            or failure is None
+            or task.reach.federated
+            or candidate.node.project in {self.shared.project, SHARED}
+        ):
+            return self.asked
+        return RerankQuery(failure.text, self.tool, failure.text)
 
     @property
     def tool_alone(self) -> bool:

@@ -85,7 +85,9 @@ class QueryMemories:
         return await recall(self._ports.memories, legs, question, dict(zip(question.texts, vectors, strict=False)))
 
     async def _hits(self, request: QueryInput, question: Question, recalled: Recalled, legs: Legs) -> list[QueryHit]:
-        scored = await score_best(self._ports.reranker, legs, question.asked, recalled.candidates, wanted=request.k)
+        scored = await score_best(
+            self._ports.reranker, legs, lambda _: question.asked, recalled.candidates, wanted=request.k
+        )
         ranked = rank_hits(*scored, request.project, request.k)
         provenance = await legs.run("text", "provenance", self._provenance(ranked), dict[str, list[Parent]]())
         return [_hit(one, provenance, recalled) for one in ranked]

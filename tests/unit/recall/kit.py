@@ -57,12 +57,16 @@ class Scores:
         self.by_word = dict(by_word or {})
         self.other = other
         self.asked: list[RerankQuery] = []
+        self.task_alone: str | None = None
+        """What holds it fits tasks alone: no question without one."""
 
     async def rerank(self, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
         self.asked.append(query)
-        return [self._of(candidate.node.text) for candidate in candidates]
+        return [self._of(query, candidate.node.text) for candidate in candidates]
 
-    def _of(self, text: str) -> float:
+    def _of(self, query: RerankQuery, text: str) -> float:
+        if query.task is None and self.task_alone is not None and self.task_alone in text:
+            return 0.0
         return next((score for word, score in self.by_word.items() if word in text), self.other)
 
 

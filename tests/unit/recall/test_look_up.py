@@ -266,6 +266,25 @@ async def test_a_task_stays_in_its_project_unless_told_otherwise(world, scope, f
     assert [text.split()[0] for text in texts(body)] == found
 
 
+async def test_a_failure_beside_a_task_does_not_widen_the_task(world):
+    """What another project knows of the task is near the log, too, but is told only where it fits the failure."""
+    scores = Scores({"signing keys of react": 0.9, "Pin react": 0.8})
+    world.with_ports(reranker=scores)
+    await world.remember("Rotate the signing keys of react with npm.", project="q")
+    await world.remember("Pin react to the major of its peers.", project="q", symptom=NPM_SYMPTOM)
+    await world.remember("Ask for the signing keys of react by mail.")
+    both = {"task": "rotate the signing keys of react", "signature_source": NPM_LOG}
+    await world.look_up(**both)
+    asked = {(query.failure is not None, query.task is not None) for query in scores.asked}
+    assert asked == {(True, True), (True, False)}
+    scores.task_alone = "signing keys"
+    assert texts(await world.look_up(**both)) == [
+        "Ask for the signing keys of react by mail.",
+        "Pin react to the major of its peers.",
+    ]
+    assert len(texts(await world.look_up(**both, scope="all-projects"))) == 3
+
+
 async def test_what_a_failure_looks_like_answers_no_task(world):
     """Where nothing has failed symptoms are not searched, however much the words of a plan are like them."""
     world.with_ports(reranker=Scores())
