@@ -132,7 +132,8 @@ def read_query(request: LookUpInput, *, extracting: bool = True) -> Query:
             quoted = read_failure(request.task)
             if quoted.lines is not None and quoted.sure:
                 failure, sure = Probe(quoted.lines, narrow, fails=True), True
-    named = redact(strip_unsafe(request.tool).text).text.strip() if request.tool is not None else ""
+    # Names of tools are lower case, whatever their makers write.
+    named = redact(strip_unsafe(request.tool).text).text.strip().lower() if request.tool is not None else ""
     tool = named or (signatures[0].tool if signatures else None)
     return Query(signatures, failure, task, tool, wide, narrow, sure)
 

@@ -373,6 +373,23 @@ async def test_a_tool_alone_lists_what_carries_it(world):
     assert body["signatures"] == []
 
 
+async def test_a_tool_is_known_in_any_case(world):
+    """Its name is written as its makers do, or in the middle of white space."""
+    sha = await world.remember("Pin it.", log=NPM_LOG)
+    for name in ("NPM", " Npm\n"):
+        assert [each["sha"] for each in (await world.look_up(tool=name))["lessons"]] == [sha]
+
+
+async def test_a_tool_lists_what_took_the_place_of_a_lesson_that_carried_it(world):
+    """The newest successor stands once, though it carries no tool itself; one that not all may read does not."""
+    old, older = await world.remember("Old.", log=NPM_LOG), await world.remember("Older.", log=NPM_LOG)
+    new = await world.remember("New.", supersedes=(old, older))
+    (lesson,) = (await world.look_up(tool="npm"))["lessons"]
+    assert (lesson["sha"], set(lesson["supersedes"])) == (new, {old, older})
+    await world.remember("Mine.", supersedes=(new,), visibility="user", owner="ada")
+    assert (await world.look_up(tool="npm"))["lessons"] == []
+
+
 async def test_a_tool_that_nothing_carries_is_looked_for_in_texts(world):
     """Without a link the name is searched like a task."""
     world.with_ports(reranker=Scores())
