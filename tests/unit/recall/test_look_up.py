@@ -439,6 +439,23 @@ async def test_a_text_without_failure_asks_for_nothing(world, text):
     assert (body["nearest_misses"], body["degraded"], embedder.calls) == (0, [], [])
 
 
+async def test_an_excerpt_beside_a_tool_is_not_all_that_was_asked(world):
+    """The reason never denies what the caller asked."""
+    body = await world.look_up(signature_source="all tests passed, 120 of 120\nDone in 4.2s.\n", tool="npm")
+    assert (body["tier"], body["abstained_reason"]) == (
+        None,
+        "The text shows no failure, and looks like nothing known.",
+    )
+
+
+async def test_skills_alone_are_no_tier_and_said_to_be_there(world):
+    """A skill is nothing that happened and no documentation, but the reason does not deny it."""
+    await world.teach("npm-triage", NPM_SYMPTOM)
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert (body["tier"], [skill["name"] for skill in body["skills"]]) == (None, ["npm-triage"])
+    assert body["abstained_reason"] == "No lesson and no documentation concerns this; there are skills that fit."
+
+
 async def test_it_abstains_below_the_floor_and_counts_what_came_near(world):
     """A memory and a chunk below the floor are no answer; those not far below it are counted."""
     await world.remember("Near miss.", symptom=NPM_SYMPTOM)
