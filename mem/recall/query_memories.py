@@ -14,6 +14,7 @@ from mem.domain.query import QueryAnswer, QueryHit, QueryInput, check_question
 from mem.ports import Embedder, Ledger, LedgerKey, Memories, Reranker, Vector
 from mem.recall.gather import embedded
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
+from mem.recall.provenance import rests_on
 from mem.recall.query_legs import Recalled, explained, ranks_of, recall
 from mem.recall.query_outcome import HitTrace, QueryOutcome, QueryTrace, UnsettledQuery
 from mem.recall.question import Question, plain_question, read_question
@@ -103,10 +104,7 @@ class QueryMemories:
                 own[node.stored_sha] = [
                     Parent(level=node.level, sha=node.stored_sha, source=node.source, turn=node.turn)
                 ]
-        direct = await self._ports.memories.parents(lessons)
-        between = sorted({parent.sha for parents in direct.values() for parent in parents if parent.level == "L1"})
-        further = await self._ports.memories.parents(between) if between else {}
-        return own | {sha: _walked(parents, further) for sha, parents in direct.items()}
+        return own | await rests_on(self._ports.memories, lessons)
 
     async def _store(
         self, key: LedgerKey, mark: str, answer: QueryAnswer, recalled: Recalled, legs: Legs
@@ -124,14 +122,6 @@ class QueryMemories:
         )
         trace = _trace(key, body, legs, Searched(recalled, self._ports.reranker.model_id))
         return _outcome(body, mark, trace, unsettled)
-
-
-def _walked(parents: Sequence[Parent], further: Mapping[str, Sequence[Parent]]) -> list[Parent]:
-    found = {parent.sha: parent for parent in parents}
-    for parent in parents:
-        for one in further.get(parent.sha, ()):
-            found.setdefault(one.sha, one)
-    return list(found.values())
 
 
 def _hit(ranked: Ranked, provenance: Mapping[str, list[Parent]], recalled: Recalled) -> QueryHit:

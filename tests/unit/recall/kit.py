@@ -124,6 +124,7 @@ class World:
         symptom: str = "",
         log: str | None = None,
         supersedes: Sequence[str] = (),
+        parents: Sequence[str] = (),
         sightings: int = 1,
         **fields: Any,
     ) -> str:
@@ -133,7 +134,7 @@ class World:
         node = Node(level=level, project=project, text=text, **fields)
         evidence = (Node(level="L0", project=project, text=log, source="pi:1", turn=12),) if log else ()
         key = f"appended:accept:{project}:{self._number}"
-        await memories.append(AppendPlan(key, node, evidence, (), tuple(supersedes)))
+        await memories.append(AppendPlan(key, node, evidence, tuple(parents), tuple(supersedes)))
         await memories.put_projection(node.sha, MadeProjection(text=symptom, model_id="m", prompt_sha="s"))
         await memories.put_vectors("text", {node.sha: text}, self.embedder)
         if symptom:

@@ -448,6 +448,17 @@ async def test_an_excerpt_beside_a_tool_is_not_all_that_was_asked(world):
     )
 
 
+async def test_a_synthesis_names_its_lessons_and_where_they_were_learned(world):
+    """Each once, the lessons first; what has neither source nor turn can be looked up in nothing."""
+    world.with_ports(reranker=Scores())
+    one = await world.remember("One.", log=PYTHON_LOG)
+    other = await world.remember("Other.", log=PYTHON_LOG)
+    await world.remember("Both.", level="L2", symptom=NPM_SYMPTOM, parents=(one, other))
+    (lesson,) = (each for each in (await world.look_up(signature_source=NPM_LOG))["lessons"] if each["level"] == "L2")
+    found = [(parent["level"], parent["source"], parent["turn"]) for parent in lesson["parents"]]
+    assert found == [("L1", None, None), ("L1", None, None), ("L0", "pi:1", 12)]
+
+
 async def test_skills_alone_are_no_tier_and_said_to_be_there(world):
     """A skill is nothing that happened and no documentation, but the reason does not deny it."""
     await world.teach("npm-triage", NPM_SYMPTOM)
