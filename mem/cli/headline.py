@@ -7,6 +7,7 @@ from typing import assert_never
 from mem.cli.terminal import Style, Styled, wrapped
 from mem.domain.lookup import ContextAnswer, ContextRequest, Lesson
 
+_SEARCHES = frozenset({"signatures", "symptom", "text", "lexical", "embedding"})
 _STYLES = {1: Style.GOOD, 2: Style.FAIR, 3: Style.OTHER, None: Style.TITLE}
 
 
@@ -33,12 +34,21 @@ def _known(answer: ContextAnswer, request: ContextRequest) -> str:
         case 2:
             return _similar(answer, request)
         case 3:
-            heard = "has hit this" if answer.signatures else "has noted anything about this"
-            return f"Nobody here {heard}; the documentation says"
+            return f"{_unknown(answer)}; the documentation says"
         case None:
             return (answer.abstained_reason or "Nothing is known of this").rstrip(".")
         case _:
             assert_never(answer.tier)
+
+
+def _unknown(answer: ContextAnswer) -> str:
+    """Why there is documentation alone; that nobody met a failure is told only where that is known."""
+    if any(one.known is None for one in answer.signatures) or any(one.leg in _SEARCHES for one in answer.degraded):
+        return "Not all that is known here could be searched"
+    if not answer.signatures:
+        return "Nobody here has noted anything about this"
+    seen = any(one.seen_count is None or one.seen_count > 1 for one in answer.signatures)
+    return f"Nobody here has {'explained' if seen else 'hit'} this"
 
 
 def _exact(lesson: Lesson, request: ContextRequest) -> str:
@@ -54,7 +64,9 @@ def _exact(lesson: Lesson, request: ContextRequest) -> str:
 def _similar(answer: ContextAnswer, request: ContextRequest) -> str:
     score = answer.lessons[0].score
     probable = "" if score is None else f", {percent(score)} % probable"
-    if not answer.signatures and request.signature_source is None:
+    # A log without failure is not what a lesson was found for by its text.
+    words = answer.lessons[0].matched_kind == "text" and (request.task is not None or request.tool is not None)
+    if not answer.signatures and (words or request.signature_source is None):
         about = "such a task" if request.task is not None else request.tool or "this"
         return f"This is known about {about}{probable}"
     told = f"Something similar happened before{probable}"

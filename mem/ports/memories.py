@@ -180,5 +180,8 @@ class Memories(Protocol):
         ...
 
     async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:
-        """Live lessons whose signatures carry the tool: the own project first, then by occurrences, then by sha."""
+        """Lessons whose signatures carry the tool, superseded ones included.
+
+        The own project comes first, then what occurred more often, then by sha.
+        """
         ...

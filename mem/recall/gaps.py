@@ -35,7 +35,7 @@ class FindGaps:
         query = GapQuery(
             counted=None if wanted is None else tuple(sorted(wanted)),
             readable=None if readable is None else tuple(sorted(readable)),
-            tool=request.tool,
+            tool=None if request.tool is None else request.tool.strip().lower(),
             since=since,
             limit=request.limit,
             algo=current_algo(),

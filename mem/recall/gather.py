@@ -50,7 +50,8 @@ class Gathered(NamedTuple):
 
     `known` holds the sig_shas that point at a live node, each with the shas of those nodes, or is None where that could
     not be read; `superseded` the shas that a candidate stands for; `of_tool` the candidates that carry the tool asked
-    for, in their order; `first_seen` the UTC date since when each of the known sig_shas is, where that was counted.
+    for, or stand for one that does, in their order; `first_seen` the UTC date since when each of the known sig_shas is,
+    where that was counted.
     """
 
     candidates: dict[str, Candidate]
@@ -238,8 +239,8 @@ def _merge(
             task_similarity=task,
         )
         superseded[live] = _oldest_first([lineages[sha].supersedes for sha in shas])
-    of_tool = [hit.sha for hit in by_signature if hit.how == "tool" and hit.sha in candidates]
-    return Gathered(candidates, known, superseded, of_tool, first_seen)
+    of_tool = [lineages[hit.sha].node.stored_sha for hit in by_signature if hit.how == "tool" and hit.sha in lineages]
+    return Gathered(candidates, known, superseded, list(dict.fromkeys(of_tool)), first_seen)
 
 
 def _oldest_first(chains: Sequence[tuple[str, ...]]) -> list[str]:

@@ -31,6 +31,7 @@ from mem.recall.gather import WIDTH, Gathered, best_of, embedded, gather, sign
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
 from mem.recall.misses import nearest
 from mem.recall.outcome import LookUpOutcome, Unsettled
+from mem.recall.provenance import rests_on
 from mem.recall.query import Query, read_failure, read_query
 from mem.recall.rank import Ranking, as_lesson, rank_lessons, rank_of_tool, rank_reference
 from mem.recall.render import Found, render_body
@@ -119,7 +120,7 @@ class LookUp:
         if gathered.of_tool:
             return rank_of_tool([gathered.candidates[sha] for sha in gathered.of_tool], request.project)
         candidates = [gathered.candidates[sha] for sha in sorted(gathered.candidates)]
-        scored = await score_best(self._ports.reranker, legs, query.asked, candidates)
+        scored = await score_best(self._ports.reranker, legs, query.asked_of, candidates)
         return rank_lessons(*scored, request.project)
 
     async def _skills(self, query: Query, vectors: Sequence[Vector]) -> list[SkillHit]:
@@ -135,7 +136,7 @@ class LookUp:
         candidates = await legs.run(
             "reference", "search", self._reference_candidates(query, vectors), list[Candidate]()
         )
-        scored = await score_best(self._ports.reranker, legs, query.asked, candidates)
+        scored = await score_best(self._ports.reranker, legs, query.asked_of, candidates)
         return rank_reference(*scored, request.project)
 
     async def _reference_candidates(self, query: Query, vectors: Sequence[Vector]) -> list[Candidate]:
@@ -165,7 +166,7 @@ class LookUp:
         shas = [one.candidate.node.stored_sha for one in ranking.kept if one.candidate.node.level != "R"]
         parents: dict[str, list[Parent]] = {}
         if shas:
-            parents = await legs.run("text", "parents", self._ports.memories.parents(shas), parents)
+            parents = await legs.run("text", "parents", rests_on(self._ports.memories, shas), parents)
         lessons = []
         for ranked in ranking.kept:
             sha = ranked.candidate.node.stored_sha

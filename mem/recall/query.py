@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mem.domain.ids import SHARED
 from mem.domain.lookup import LookUpInput, Scope
 from mem.domain.signatures import Signature
 from mem.parsing import identifying
@@ -11,7 +12,7 @@ from mem.parsing.excerpts import Quoted, Reading
 from mem.parsing.gist import gist
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
-from mem.ports import Reach, RerankQuery
+from mem.ports import Candidate, Reach, RerankQuery
 
 FAILURE_LINES = 8
 FAILURE_CHARACTERS = 600
@@ -82,6 +83,21 @@ class Query(NamedTuple):
         task = None if self.task is None else self.task.text
         return RerankQuery(self.text, self.tool, failure, task)
 
+    def asked_of(self, candidate: Candidate) -> RerankQuery:
+        """What a reranker is asked of a candidate: beyond the reach of the task only how it fits the failure.
+
+        A leg that searches wider finds lessons there, and some fit the task alone.
+        """
+        task, failure = self.task, self.failure
+        if (
+            task is None
+            or failure is None
+            or task.reach.federated
+            or candidate.node.project in {self.shared.project, SHARED}
+        ):
+            return self.asked
+        return RerankQuery(failure.text, self.tool, failure.text)
+
     @property
     def tool_alone(self) -> bool:
         """Whether nothing but a tool was asked for."""
@@ -116,7 +132,8 @@ def read_query(request: LookUpInput, *, extracting: bool = True) -> Query:
             quoted = read_failure(request.task)
             if quoted.lines is not None and quoted.sure:
                 failure, sure = Probe(quoted.lines, narrow, fails=True), True
-    named = redact(strip_unsafe(request.tool).text).text.strip() if request.tool is not None else ""
+    # Names of tools are lower case, whatever their makers write.
+    named = redact(strip_unsafe(request.tool).text).text.strip().lower() if request.tool is not None else ""
     tool = named or (signatures[0].tool if signatures else None)
     return Query(signatures, failure, task, tool, wide, narrow, sure)
 

@@ -14,6 +14,7 @@ from mem.domain.query import QueryAnswer, QueryHit, QueryInput, check_question
 from mem.ports import Embedder, Ledger, LedgerKey, Memories, Reranker, Vector
 from mem.recall.gather import embedded
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
+from mem.recall.provenance import rests_on
 from mem.recall.query_legs import Recalled, explained, ranks_of, recall
 from mem.recall.query_outcome import HitTrace, QueryOutcome, QueryTrace, UnsettledQuery
 from mem.recall.question import Question, plain_question, read_question
@@ -85,7 +86,9 @@ class QueryMemories:
         return await recall(self._ports.memories, legs, question, dict(zip(question.texts, vectors, strict=False)))
 
     async def _hits(self, request: QueryInput, question: Question, recalled: Recalled, legs: Legs) -> list[QueryHit]:
-        scored = await score_best(self._ports.reranker, legs, question.asked, recalled.candidates, wanted=request.k)
+        scored = await score_best(
+            self._ports.reranker, legs, lambda _: question.asked, recalled.candidates, wanted=request.k
+        )
         ranked = rank_hits(*scored, request.project, request.k)
         provenance = await legs.run("text", "provenance", self._provenance(ranked), dict[str, list[Parent]]())
         return [_hit(one, provenance, recalled) for one in ranked]
@@ -101,10 +104,7 @@ class QueryMemories:
                 own[node.stored_sha] = [
                     Parent(level=node.level, sha=node.stored_sha, source=node.source, turn=node.turn)
                 ]
-        direct = await self._ports.memories.parents(lessons)
-        between = sorted({parent.sha for parents in direct.values() for parent in parents if parent.level == "L1"})
-        further = await self._ports.memories.parents(between) if between else {}
-        return own | {sha: _walked(parents, further) for sha, parents in direct.items()}
+        return own | await rests_on(self._ports.memories, lessons)
 
     async def _store(
         self, key: LedgerKey, mark: str, answer: QueryAnswer, recalled: Recalled, legs: Legs
@@ -122,14 +122,6 @@ class QueryMemories:
         )
         trace = _trace(key, body, legs, Searched(recalled, self._ports.reranker.model_id))
         return _outcome(body, mark, trace, unsettled)
-
-
-def _walked(parents: Sequence[Parent], further: Mapping[str, Sequence[Parent]]) -> list[Parent]:
-    found = {parent.sha: parent for parent in parents}
-    for parent in parents:
-        for one in further.get(parent.sha, ()):
-            found.setdefault(one.sha, one)
-    return list(found.values())
 
 
 def _hit(ranked: Ranked, provenance: Mapping[str, list[Parent]], recalled: Recalled) -> QueryHit:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from mem.domain.errors import Unavailable
@@ -46,9 +48,11 @@ class Ranking(NamedTuple):
 
 
 async def score(
-    reranker: Reranker, legs: Legs, query: RerankQuery, candidates: Sequence[Candidate]
+    reranker: Reranker, legs: Legs, asked: Sequence[RerankQuery], candidates: Sequence[Candidate]
 ) -> list[float] | None:
     """A probability for each candidate, rounded; None where the reranker failed, so that recall order stands.
+
+    `asked` holds what each of them is scored for.
 
     One that failed for this answer is not asked for it again: that would take the time of the legs behind it.
     """
@@ -56,8 +60,20 @@ async def score(
         return []
     if legs.failed("rerank"):
         return None
-    scores = await legs.run("rerank", f"score, by {reranker.model_id}", _checked(reranker, query, candidates), None)
+    scores = await legs.run("rerank", f"score, by {reranker.model_id}", _by_question(reranker, asked, candidates), None)
     return None if scores is None else [round(value, SCORE_DIGITS) for value in scores]
+
+
+async def _by_question(
+    reranker: Reranker, asked: Sequence[RerankQuery], candidates: Sequence[Candidate]
+) -> list[float]:
+    """Each question is put once, with all that it is asked of: a probability is of one candidate alone."""
+    questions = list(dict.fromkeys(asked))
+    pairs = list(zip(asked, candidates, strict=True))
+    parts = [[candidate for one, candidate in pairs if one == question] for question in questions]
+    found = await asyncio.gather(*map(partial(_checked, reranker), questions, parts))
+    scores = {question: iter(part) for question, part in zip(questions, found, strict=True)}
+    return [next(scores[one]) for one in asked]
 
 
 async def _checked(reranker: Reranker, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:

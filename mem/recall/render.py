@@ -13,6 +13,8 @@ from mem.recall.legs import Legs
 from mem.recall.outcome import Miss
 from mem.recall.query import Query
 
+_NO_FAILURE = "The text shows no failure, and nothing else was asked."
+_SKILLS_ALONE = "No lesson and no documentation concerns this; there are skills that fit."
 _NO_SEARCH = ("ledger", "rerank", "skills")
 
 
@@ -84,5 +86,5 @@ def _abstained(found: Found, legs: Legs) -> str:
     if broken := [each.leg for each in legs.degraded if each.leg not in _NO_SEARCH]:
         return f"Nothing was found, but not all was searched: {', '.join(broken)} failed."
     if not found.query.sure_probes:
-        return "The text shows no failure, and nothing else was asked."
-    return "Nothing known concerns this."
+        return _NO_FAILURE if found.query.tool is None else "The text shows no failure, and looks like nothing known."
+    return _SKILLS_ALONE if found.fitted.skills else "Nothing known concerns this."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from mem.ports import Candidate, Reranker, RerankQuery
@@ -18,15 +18,22 @@ class Scored(NamedTuple):
 
 
 async def score_best(
-    reranker: Reranker, legs: Legs, query: RerankQuery, candidates: Sequence[Candidate], *, wanted: int = 0
+    reranker: Reranker,
+    legs: Legs,
+    asked: Callable[[Candidate], RerankQuery],
+    candidates: Sequence[Candidate],
+    *,
+    wanted: int = 0,
 ) -> Scored:
     """Score the best of the candidates in recall order, at least as many as are wanted; the others stand back.
+
+    Each is scored for what was `asked` of it.
 
     What was not scored is not ranked either: a similarity is no probability, and the two on one scale would put the
     less certain above the better. Where nothing could be scored, all are ranked by recall alone.
     """
     best = shortlist(candidates, None if reranker.most is None else max(reranker.most, wanted))
-    scores = await score(reranker, legs, query, best)
+    scores = await score(reranker, legs, [asked(each) for each in best], best)
     return Scored(list(candidates), None) if scores is None else Scored(best, scores)
 
 

@@ -128,7 +128,7 @@ async def lexical(
 
 
 async def by_tool(connection: Connection, tool: str, reach: Reach, limit: int) -> list[str]:
-    """Live lessons whose signatures carry the tool."""
+    """Lessons whose signatures carry the tool, superseded ones included."""
     cursor = await connection.execute(sql("nodes.by_tool"), {"tool": tool, "limit": limit, **reach._asdict()})
     return [sha for (sha,) in await cursor.fetchall()]
 

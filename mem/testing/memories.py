@@ -158,14 +158,14 @@ class FakeMemories:
         return _best([hit for hit in hits if hit.similarity >= 0.3], limit)
 
     async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:
-        """Live lessons whose signatures carry the tool: the own project first, then by occurrences, then by sha."""
+        """Lessons whose signatures carry the tool: the own project first, then by occurrences, then by sha."""
         state, times = self._state, dict[str, int]()
         for sig_sha, sha in state.links:
             if state.signatures[sig_sha].tool == tool:
                 seen = [one for one in state.occurrences if one.sig_sha == sig_sha]
                 near = [one for one in seen if reach.federated or one.project == reach.project]
                 times[sha] = times.get(sha, 0) + len(near)
-        found = [sha for sha in times if self._readable(sha, ("L1", "L2"), reach) and sha not in state.superseded_by]
+        found = [sha for sha in times if self._readable(sha, ("L1", "L2"), reach)]
         found.sort(key=lambda sha: (state.nodes[sha].project != reach.project, -times[sha], sha))
         return found[:limit]
 

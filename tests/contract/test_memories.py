@@ -362,7 +362,7 @@ async def test_lexical_search(parts):
 
 
 async def test_by_tool_order(parts):
-    """Lessons of a tool come own project first, then the more often seen, then by sha; superseded ones never."""
+    """Lessons of a tool come own project first, then the more often seen, then by sha, superseded ones among them."""
     own = sorted([await parts.accept(f"lesson {number}") for number in range(4)])
     others = sorted([await parts.accept(f"other {number}", project="q") for number in range(2)])
     gone = await parts.accept("gone")
@@ -372,6 +372,6 @@ async def test_by_tool_order(parts):
             given = [signature(f"of {sha}")]
             await parts.failures.link(project="p", request_id=f"{sha[:9]} {at}", sha=sha, signatures=given)
     await parts.accept("successor", supersedes=(gone,))
-    assert await parts.memories.by_tool("npm", EVERYWHERE, 9) == [*own[::-1], *others]
-    assert await parts.memories.by_tool("npm", EVERYWHERE, 2) == own[:1:-1]
+    assert await parts.memories.by_tool("npm", EVERYWHERE, 9) == [gone, *own[::-1], *others]
+    assert await parts.memories.by_tool("npm", EVERYWHERE, 3) == [gone, *own[:1:-1]]
     assert await parts.memories.by_tool("go", EVERYWHERE, 9) == []

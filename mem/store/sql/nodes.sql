@@ -121,7 +121,7 @@ WHERE %(text)s <%% (text || E'\n' || projected)
 ORDER BY 2 DESC, sha LIMIT %(limit)s
 
 -- name: by_tool
--- Live lessons whose signatures carry a tool: the own project first, then by occurrences.
+-- Lessons whose signatures carry a tool, superseded ones included: the own project first, then by occurrences.
 WITH counted AS (
     SELECT l.node_sha, coalesce(sum(o.times), 0) AS times
     FROM failure_signature f
@@ -131,6 +131,6 @@ WITH counted AS (
     GROUP BY l.node_sha
 )
 SELECT n.sha FROM counted c JOIN memory_node n ON n.sha = c.node_sha
-WHERE n.superseded_by IS NULL AND n.level IN ('L1', 'L2') AND n.visibility = 'global'
+WHERE n.level IN ('L1', 'L2') AND n.visibility = 'global'
   AND (%(federated)s OR n.project IN (%(project)s, '*'))
 ORDER BY n.project = %(project)s DESC, c.times DESC, n.sha LIMIT %(limit)s

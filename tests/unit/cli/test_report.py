@@ -148,19 +148,38 @@ def test_the_first_line_of_a_known_failure(fields, line):
         (None, {}, f"{SIMILAR} (tier 2)"),
         (request(task="upgrade"), {}, "This is known about such a task, 99 % probable (tier 2)"),
         (request(tool="npm"), {}, "This is known about npm, 99 % probable (tier 2)"),
+        (request(tool="npm", signature_source="Done."), {}, "This is known about npm, 99 % probable (tier 2)"),
+        (
+            request(task="upgrade", signature_source="Done."),
+            {},
+            "This is known about such a task, 99 % probable (tier 2)",
+        ),
     ],
 )
 def test_the_first_line_of_something_similar(asked, fields, line):
     """It says what it is similar to, and never claims that this very failure is known."""
-    assert first(lesson(2, score=0.9999), asked=asked, **fields) == line
-    assert first(lesson(2, score=None), asked=asked, **fields) == line.replace(", 99 % probable", "")
+    kind = "text" if asked is not None else "symptom"
+    assert first(lesson(2, score=0.9999, matched_kind=kind), asked=asked, **fields) == line
+    told = first(lesson(2, score=None, matched_kind=kind), asked=asked, **fields)
+    assert told == line.replace(", 99 % probable", "")
 
 
 def test_the_first_line_of_documentation():
     """A manual is never told in the words of what happened here."""
-    assert first(chunk(), signatures=[UNKNOWN]) == "Nobody here has hit this; the documentation says (tier 3)"
+    first_time = UNKNOWN.model_copy(update={"seen_count": 1})
+    assert first(chunk(), signatures=[first_time]) == "Nobody here has hit this; the documentation says (tier 3)"
+    assert first(chunk(), signatures=[UNKNOWN]) == "Nobody here has explained this; the documentation says (tier 3)"
     line = "Nobody here has noted anything about this; the documentation says (tier 3)"
     assert first(chunk(), asked=request(task="upgrade")) == line
+
+
+@pytest.mark.parametrize("leg", ["signatures", "symptom", "text", "lexical", "embedding"])
+def test_documentation_is_not_told_as_all_there_is_where_memories_were_not_searched(leg):
+    """That nobody met a failure is no claim to make while a leg that would know of it was broken."""
+    line = "Not all that is known here could be searched; the documentation says (tier 3)"
+    assert first(chunk(), signatures=[UNKNOWN], degraded=[Degradation(leg=leg, reason="down")]) == line
+    assert first(chunk(), signatures=[UNREAD]) == line
+    assert first(chunk(), degraded=[Degradation(leg="rerank", reason="down")]).startswith("Nobody here has noted")
 
 
 def test_of_nothing_it_is_told_what_was_looked_for_and_what_to_do():

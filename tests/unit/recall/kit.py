@@ -57,12 +57,16 @@ class Scores:
         self.by_word = dict(by_word or {})
         self.other = other
         self.asked: list[RerankQuery] = []
+        self.task_alone: str | None = None
+        """What holds it fits tasks alone: no question without one."""
 
     async def rerank(self, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
         self.asked.append(query)
-        return [self._of(candidate.node.text) for candidate in candidates]
+        return [self._of(query, candidate.node.text) for candidate in candidates]
 
-    def _of(self, text: str) -> float:
+    def _of(self, query: RerankQuery, text: str) -> float:
+        if query.task is None and self.task_alone is not None and self.task_alone in text:
+            return 0.0
         return next((score for word, score in self.by_word.items() if word in text), self.other)
 
 
@@ -120,6 +124,7 @@ class World:
         symptom: str = "",
         log: str | None = None,
         supersedes: Sequence[str] = (),
+        parents: Sequence[str] = (),
         sightings: int = 1,
         **fields: Any,
     ) -> str:
@@ -129,7 +134,7 @@ class World:
         node = Node(level=level, project=project, text=text, **fields)
         evidence = (Node(level="L0", project=project, text=log, source="pi:1", turn=12),) if log else ()
         key = f"appended:accept:{project}:{self._number}"
-        await memories.append(AppendPlan(key, node, evidence, (), tuple(supersedes)))
+        await memories.append(AppendPlan(key, node, evidence, tuple(parents), tuple(supersedes)))
         await memories.put_projection(node.sha, MadeProjection(text=symptom, model_id="m", prompt_sha="s"))
         await memories.put_vectors("text", {node.sha: text}, self.embedder)
         if symptom:

@@ -57,7 +57,8 @@ async def test_a_looked_up_failure_is_a_gap_until_a_lesson_explains_it(store):
     await store.see(*npm, *python)
     await store.see(*npm, request_id="again", project="q")
     assert await store.rules() == ["npm.eresolve", python[0].rule]
-    assert await store.rules(project="p", tool=python[0].tool) == [python[0].rule]
+    for tool in (python[0].tool, python[0].tool.upper()):
+        assert await store.rules(project="p", tool=tool) == [python[0].rule]
     await store.explain(*npm, project="elsewhere")
     assert await store.rules() == [python[0].rule]
     assert await store.rules(project="q") == []

@@ -266,6 +266,25 @@ async def test_a_task_stays_in_its_project_unless_told_otherwise(world, scope, f
     assert [text.split()[0] for text in texts(body)] == found
 
 
+async def test_a_failure_beside_a_task_does_not_widen_the_task(world):
+    """What another project knows of the task is near the log, too, but is told only where it fits the failure."""
+    scores = Scores({"signing keys of react": 0.9, "Pin react": 0.8})
+    world.with_ports(reranker=scores)
+    await world.remember("Rotate the signing keys of react with npm.", project="q")
+    await world.remember("Pin react to the major of its peers.", project="q", symptom=NPM_SYMPTOM)
+    await world.remember("Ask for the signing keys of react by mail.")
+    both = {"task": "rotate the signing keys of react", "signature_source": NPM_LOG}
+    await world.look_up(**both)
+    asked = {(query.failure is not None, query.task is not None) for query in scores.asked}
+    assert asked == {(True, True), (True, False)}
+    scores.task_alone = "signing keys"
+    assert texts(await world.look_up(**both)) == [
+        "Ask for the signing keys of react by mail.",
+        "Pin react to the major of its peers.",
+    ]
+    assert len(texts(await world.look_up(**both, scope="all-projects"))) == 3
+
+
 async def test_what_a_failure_looks_like_answers_no_task(world):
     """Where nothing has failed symptoms are not searched, however much the words of a plan are like them."""
     world.with_ports(reranker=Scores())
@@ -354,6 +373,23 @@ async def test_a_tool_alone_lists_what_carries_it(world):
     assert body["signatures"] == []
 
 
+async def test_a_tool_is_known_in_any_case(world):
+    """Its name is written as its makers do, or in the middle of white space."""
+    sha = await world.remember("Pin it.", log=NPM_LOG)
+    for name in ("NPM", " Npm\n"):
+        assert [each["sha"] for each in (await world.look_up(tool=name))["lessons"]] == [sha]
+
+
+async def test_a_tool_lists_what_took_the_place_of_a_lesson_that_carried_it(world):
+    """The newest successor stands once, though it carries no tool itself; one that not all may read does not."""
+    old, older = await world.remember("Old.", log=NPM_LOG), await world.remember("Older.", log=NPM_LOG)
+    new = await world.remember("New.", supersedes=(old, older))
+    (lesson,) = (await world.look_up(tool="npm"))["lessons"]
+    assert (lesson["sha"], set(lesson["supersedes"])) == (new, {old, older})
+    await world.remember("Mine.", supersedes=(new,), visibility="user", owner="ada")
+    assert (await world.look_up(tool="npm"))["lessons"] == []
+
+
 async def test_a_tool_that_nothing_carries_is_looked_for_in_texts(world):
     """Without a link the name is searched like a task."""
     world.with_ports(reranker=Scores())
@@ -401,6 +437,34 @@ async def test_a_text_without_failure_asks_for_nothing(world, text):
     assert (body["tier"], body["lessons"], body["skills"], body["signatures"]) == (None, [], [], [])
     assert body["abstained_reason"] == "The text shows no failure, and nothing else was asked."
     assert (body["nearest_misses"], body["degraded"], embedder.calls) == (0, [], [])
+
+
+async def test_an_excerpt_beside_a_tool_is_not_all_that_was_asked(world):
+    """The reason never denies what the caller asked."""
+    body = await world.look_up(signature_source="all tests passed, 120 of 120\nDone in 4.2s.\n", tool="npm")
+    assert (body["tier"], body["abstained_reason"]) == (
+        None,
+        "The text shows no failure, and looks like nothing known.",
+    )
+
+
+async def test_a_synthesis_names_its_lessons_and_where_they_were_learned(world):
+    """Each once, the lessons first; what has neither source nor turn can be looked up in nothing."""
+    world.with_ports(reranker=Scores())
+    one = await world.remember("One.", log=PYTHON_LOG)
+    other = await world.remember("Other.", log=PYTHON_LOG)
+    await world.remember("Both.", level="L2", symptom=NPM_SYMPTOM, parents=(one, other))
+    (lesson,) = (each for each in (await world.look_up(signature_source=NPM_LOG))["lessons"] if each["level"] == "L2")
+    found = [(parent["level"], parent["source"], parent["turn"]) for parent in lesson["parents"]]
+    assert found == [("L1", None, None), ("L1", None, None), ("L0", "pi:1", 12)]
+
+
+async def test_skills_alone_are_no_tier_and_said_to_be_there(world):
+    """A skill is nothing that happened and no documentation, but the reason does not deny it."""
+    await world.teach("npm-triage", NPM_SYMPTOM)
+    body = await world.look_up(signature_source=NPM_LOG)
+    assert (body["tier"], [skill["name"] for skill in body["skills"]]) == (None, ["npm-triage"])
+    assert body["abstained_reason"] == "No lesson and no documentation concerns this; there are skills that fit."
 
 
 async def test_it_abstains_below_the_floor_and_counts_what_came_near(world):

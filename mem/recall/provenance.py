@@ -1,0 +1,27 @@
+"""What a lesson rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mem.domain.nodes import Parent
+from mem.ports import Memories
+
+
+async def rests_on(memories: Memories, shas: Sequence[str]) -> dict[str, list[Parent]]:
+    """The parents of each lesson, and of those that are lessons theirs, which have source and turn.
+
+    Each once, nearest first.
+    """
+    direct = await memories.parents(shas)
+    between = sorted({parent.sha for parents in direct.values() for parent in parents if parent.level == "L1"})
+    further = await memories.parents(between) if between else {}
+    return {sha: _walked(parents, further) for sha, parents in direct.items()}
+
+
+def _walked(parents: Sequence[Parent], further: Mapping[str, Sequence[Parent]]) -> list[Parent]:
+    found = {parent.sha: parent for parent in parents}
+    for parent in parents:
+        for one in further.get(parent.sha, ()):
+            found.setdefault(one.sha, one)
+    return list(found.values())
