@@ -31,7 +31,7 @@ from worker import build_worker
 ROOT = Path(__file__).parents[2]
 TASK_QUEUE = "faults"
 PROJECT = "faults"
-SECONDS = 75
+SECONDS = 240
 
 NPM = 'npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree\nnpm ERR! peer react@"^18"\n'
 PYTHON = "Traceback (most recent call last):\n  File \"app.py\", line 3, in f\nKeyError: 'colour'\n"
