@@ -472,7 +472,7 @@ async def test_it_abstains_below_the_floor_and_counts_what_came_near(world):
     await world.remember("Near miss.", symptom=NPM_SYMPTOM)
     await world.remember("Far off.", symptom=NPM_SYMPTOM)
     await world.document(DOC)
-    world.with_ports(reranker=Scores({"Near": 0.2, "Far": 0.1, "what peers are": 0.4}))
+    world.with_ports(reranker=Scores({"Near": 0.12, "Far": 0.05, "what peers are": 0.4}))
     body = await world.look_up(signature_source=NOVEL)
     assert (body["tier"], body["lessons"], body["nearest_misses"]) == (None, [], 2)
     assert body["abstained_reason"] == "Nothing known is similar enough; the nearest are below the floor."

@@ -34,14 +34,14 @@ async def test_the_nearest_misses_are_told_with_their_floors(world):
     far = await world.remember("Far off.", symptom=NPM_SYMPTOM)
     near = await world.remember("Near miss.", symptom=NPM_SYMPTOM, project="q")
     chunk = await world.document("npm ERR! code ERESOLVE unable to resolve dependency tree: what peers are")
-    world.with_ports(reranker=Scores({"Near": 0.23, "Far": 0.1, "what peers are": 0.4}))
+    world.with_ports(reranker=Scores({"Near": 0.14, "Far": 0.05, "what peers are": 0.45}))
     outcome = await world.outcome(signature_source=NOVEL)
     assert [(each.tier, each.sha, each.project) for each in outcome.trace.misses] == [
         (2, near, "q"), (3, chunk, None), (2, far, "p"),
     ]  # fmt: skip
     assert {each.measure for each in outcome.trace.misses} == {"rerank"}
     assert [(each.score, each.floor) for each in outcome.trace.misses] == [
-        (0.23, FLOOR.lesson), (0.4, FLOOR.reference), (0.1, FLOOR.lesson),
+        (0.14, FLOOR.lesson), (0.45, FLOOR.reference), (0.05, FLOOR.lesson),
     ]  # fmt: skip
     assert outcome.trace.near_misses == 2
     assert str(near) not in outcome.body
@@ -83,7 +83,7 @@ def test_what_nothing_measured_is_no_miss():
 def test_only_the_nearest_are_told_whatever_their_order():
     """A bounded number, by their distance from the floor, then by sha."""
     many = [candidate(f"{number:02}", symptom=0.5) for number in range(30)]
-    scores = [0.2 if number % 2 else 0.1 for number in range(30)]
+    scores = [0.12 if number % 2 else 0.08 for number in range(30)]
     misses = missed_lessons(many, scores, {"01"}, FLOOR)
     assert [each.sha for each in misses] == ["03", "05", "07", "09", "11"]
     assert misses == missed_lessons(many[::-1], scores[::-1], {"01"}, FLOOR)
