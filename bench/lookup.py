@@ -47,6 +47,10 @@ _NEAR = 1e-4
 """Half precision makes neighbours out of equals: what is as near as the last of the nearest counts as one of them."""
 
 
+_INCIDENTS = incidents()
+"""Read once: reading them takes longer than a lookup."""
+
+
 class Bench(NamedTuple):
     """What is measured, and with what."""
 
@@ -80,12 +84,12 @@ async def measure(lessons: int, database_url: str | None) -> dict[str, float]:
 async def _prepare(bench: Bench, lessons: int) -> None:
     """Many made lessons, and those of real incidents with their evidence, so that every tier has something to find."""
     if await _lessons(bench.pool) < lessons:
-        seeds = [text for each in incidents() for text in (each.error, each.memory)]
+        seeds = [text for each in _INCIDENTS for text in (each.error, each.memory)]
         await fill(bench.pool, MiniLmEmbedder.load(), seeds, lessons)
-    for incident in incidents():
+    for incident in _INCIDENTS:
         await bench.memory.accept(_candidate(incident))
     for number in range(SKILLS):
-        skill = Skill(f"skill-{number}", incidents()[number].memory, "", "*")
+        skill = Skill(f"skill-{number}", _INCIDENTS[number].memory, "", "*")
         await bench.ports.skills.put(skill, bench.ports.embedder)
 
 
@@ -107,7 +111,7 @@ def _candidate(incident: Incident) -> AcceptRequest:
 
 def _log(number: int) -> str:
     """The log of a failure: every other one shows the evidence of a lesson again, the others another occurrence."""
-    incident = incidents()[number % len(incidents())]
+    incident = _INCIDENTS[number % len(_INCIDENTS)]
     return incident.evidence[0].text if number % 2 else incident.error
 
 
@@ -135,7 +139,7 @@ async def _in_process(bench: Bench) -> dict[str, float]:
 
 async def _recall(bench: Bench) -> dict[str, float]:
     """How many of the 50 that are nearest by hand a search finds, over all projects and in those of some sizes."""
-    texts = [lines for each in incidents() if (lines := read_failure(each.error).lines) is not None]
+    texts = [lines for each in _INCIDENTS if (lines := read_failure(each.error).lines) is not None]
     queries = await bench.ports.embedder.embed(texts)
     figures = {}
     kinds: tuple[VectorKind, ...] = ("text", "symptom")
