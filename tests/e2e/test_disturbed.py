@@ -13,6 +13,8 @@ from tests import soak
 from tests.e2e.conftest import Loop
 from tests.e2e.orchard import OTHER_PROJECT, PROJECT, Orchard, seed
 
+pytestmark = pytest.mark.slow
+
 SOAK = soak.Soak(project="disturbed", requests=60, kills=1, restarts=1, silences=0, seed=7)
 TWINS = ("twin-a", "twin-b", "twin-c")
 """Projects that learned the same thing, word by word, so that scores tie."""
