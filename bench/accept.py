@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import sys
 import tempfile
 from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
+from bench.figures import tell
 from bench.floor import WARM_UP, Floor, in_turn, per_second
 from mem.client import MemoryClient
 from mem.domain.accepting import AcceptRequest, Evidence
@@ -79,13 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    figures = asyncio.run(measure())
-    for name, value in figures.items():
-        print(f"{name:<32} {value}")
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures))
-    sys.stdout.flush()
+    tell(asyncio.run(measure()), arguments.json)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import statistics
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +19,7 @@ import numpy as np
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
+from bench.figures import tell
 from bench.filling import SIZES, fill, stored_vectors
 from bench.floor import WARM_UP, Floor, in_turn, per_second, times_ms
 from mem.addresses import Addresses, find_addresses
@@ -45,10 +44,6 @@ WIDTH = 50
 SKILLS = 50
 _NEAR = 1e-4
 """Half precision makes neighbours out of equals: what is as near as the last of the nearest counts as one of them."""
-
-
-_INCIDENTS = incidents()
-"""Read once: reading them takes longer than a lookup."""
 
 
 class Bench(NamedTuple):
@@ -84,12 +79,12 @@ async def measure(lessons: int, database_url: str | None) -> dict[str, float]:
 async def _prepare(bench: Bench, lessons: int) -> None:
     """Many made lessons, and those of real incidents with their evidence, so that every tier has something to find."""
     if await _lessons(bench.pool) < lessons:
-        seeds = [text for each in _INCIDENTS for text in (each.error, each.memory)]
+        seeds = [text for each in incidents() for text in (each.error, each.memory)]
         await fill(bench.pool, MiniLmEmbedder.load(), seeds, lessons)
-    for incident in _INCIDENTS:
+    for incident in incidents():
         await bench.memory.accept(_candidate(incident))
     for number in range(SKILLS):
-        skill = Skill(f"skill-{number}", _INCIDENTS[number].memory, "", "*")
+        skill = Skill(f"skill-{number}", incidents()[number].memory, "", "*")
         await bench.ports.skills.put(skill, bench.ports.embedder)
 
 
@@ -111,7 +106,7 @@ def _candidate(incident: Incident) -> AcceptRequest:
 
 def _log(number: int) -> str:
     """The log of a failure: every other one shows the evidence of a lesson again, the others another occurrence."""
-    incident = _INCIDENTS[number % len(_INCIDENTS)]
+    incident = incidents()[number % len(incidents())]
     return incident.evidence[0].text if number % 2 else incident.error
 
 
@@ -139,7 +134,7 @@ async def _in_process(bench: Bench) -> dict[str, float]:
 
 async def _recall(bench: Bench) -> dict[str, float]:
     """How many of the 50 that are nearest by hand a search finds, over all projects and in those of some sizes."""
-    texts = [lines for each in _INCIDENTS if (lines := read_failure(each.error).lines) is not None]
+    texts = [lines for each in incidents() if (lines := read_failure(each.error).lines) is not None]
     queries = await bench.ports.embedder.embed(texts)
     figures = {}
     kinds: tuple[VectorKind, ...] = ("text", "symptom")
@@ -196,13 +191,7 @@ def main() -> None:
     parser.add_argument("--database-url", help="a database that an earlier run filled; else one is filled, in minutes")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    figures = asyncio.run(measure(arguments.lessons, arguments.database_url))
-    for name, value in figures.items():
-        print(f"{name:<36} {value}")
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures))
-    sys.stdout.flush()
+    tell(asyncio.run(measure(arguments.lessons, arguments.database_url)), arguments.json)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast the journal is replayed: `python bench/rebuild.py [--records N] [--json FILE]`.
+"""How fast the journal is replayed: `python -m bench.rebuild [--records N] [--json FILE]`.
 
 Writes a journal of mixed records (acceptances with evidence, projections and vectors, lookups, reference, skills) by
 way of the store, replays it with the recorded embeddings, and puts the tables in the place of the live ones. The floor
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -21,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from psycopg import sql as compose
 
+from bench.figures import tell
 from mem.client import MemoryClient
 from mem.clients.clock import SystemClock
 from mem.clients.temporal.connection import connect
@@ -231,13 +230,7 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=20_000, help="at least so many records")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    figures = asyncio.run(measure(arguments.records))
-    for name, value in figures.items():
-        print(f"{name:<32} {value}")
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(figures))
-    sys.stdout.flush()
+    tell(asyncio.run(measure(arguments.records)), arguments.json)
 
 
 if __name__ == "__main__":

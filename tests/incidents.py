@@ -46,6 +46,7 @@ class Decision(NamedTuple):
     evidence: tuple[Evidence, ...]
 
 
+@cache
 def incidents() -> tuple[Incident, ...]:
     """The incidents of all files, by file name and in the order of each file."""
     return tuple(incident for path in sorted(FOLDER.glob("*.toml")) for incident in _incidents(path))
