@@ -38,6 +38,7 @@ from mem.store.alike import fill_bands
 from mem.store.failures import PostgresFailures
 from mem.store.journal import PostgresJournal
 from mem.store.ledger import PostgresLedger
+from mem.store.lexical import fill_words
 from mem.store.memories import PostgresMemories
 from mem.store.migrate import migrate
 from mem.store.pool import Pool, on_connection, open_pool
@@ -171,6 +172,8 @@ async def migrate_database(found: Addresses, settings: Settings) -> list[str]:
         await ensure_vector_index(pool, embedder.model_id, embedder.dimensions)
         if (filled := await fill_bands(pool)) > 0:
             done.append(f"prepared {filled} lessons for the search for duplicates")
+        if (filled := await fill_words(pool)) > 0:
+            done.append(f"prepared {filled} memories for the search by words")
     done.append(f"vector index: {embedder.model_id}, {embedder.dimensions} dimensions")
     return done
 

@@ -41,6 +41,11 @@ def _words(run: str) -> set[str]:
     return words
 
 
+def parts(run: str) -> set[str]:
+    """The words that an identifier is made of, lowercased; not the whole of it."""
+    return {part.lower() for piece in _PIECE.findall(run) for part in (piece, *_camel(piece))}
+
+
 def _camel(piece: str) -> list[str]:
     """The humps of `piece`: `HTTPServerError` is http, server, error; a digit ends none."""
     if not any(map(str.isupper, piece[1:])):

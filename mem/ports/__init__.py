@@ -3,7 +3,7 @@
 from mem.ports.failures import CoarseHit, Failures, GapQuery, GapsFound, Known, KnownHit, Seen
 from mem.ports.journal import Journal
 from mem.ports.ledger import Ledger, LedgerKey, Settlement
-from mem.ports.memories import Alike, Appended, AppendPlan, Lineage, Memories, Reach, Superseded, VectorHit
+from mem.ports.memories import Alike, Appended, AppendPlan, Lineage, Memories, Reach, Superseded, VectorHit, WordHit
 from mem.ports.models import (
     Candidate,
     Clock,
@@ -58,4 +58,5 @@ __all__ = [
     "TokenCounter",
     "Vector",
     "VectorHit",
+    "WordHit",
 ]

@@ -70,6 +70,23 @@ class VectorHit(NamedTuple):
     similarity: float
 
 
+class WordHit(NamedTuple):
+    """A node that fits the words of a question: by its `own`, and by those of its `context` with it, both 0 to 1.
+
+    The context of evidence is two turns on each side in the same source of the project, that of a chunk of reference
+    its document; that of a lesson is the lesson.
+    """
+
+    sha: str
+    own: float
+    context: float
+
+    @property
+    def similarity(self) -> float:
+        """Both as one measure, 0 to 1."""
+        return (self.own + self.context) / 2
+
+
 class Lineage(NamedTuple):
     """A live node that stands for a hit, the superseded shas between the two, oldest first, and the node's projection.
 
@@ -177,6 +194,14 @@ class Memories(Protocol):
 
     async def lexical(self, text: str, levels: Sequence[Level], reach: Reach, limit: int) -> list[VectorHit]:
         """The nodes whose text or projection is most similar by trigrams, best first, ties by sha."""
+        ...
+
+    async def words(self, terms: Sequence[str], levels: Sequence[Level], reach: Reach, limit: int) -> list[WordHit]:
+        """The nodes that fit the terms of a question best, by own words and context together, ties by sha.
+
+        BM25 over the highest score that the question could reach. Superseded ones are included. Where very many nodes
+        are within reach, those that hold none of the rarest terms may be missing.
+        """
         ...
 
     async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:

@@ -114,7 +114,8 @@ class Controller(Protocol):
 class Candidate(NamedTuple):
     """A node before reranking, with the evidence that the legs found for it.
 
-    `text_similarity` is that to whatever was asked, `task_similarity` to the task alone.
+    `text_similarity` is that to whatever was asked, `task_similarity` to the task alone; `words` and `context` are how
+    its own words and those around it fit a question, 0 to 1.
     """
 
     node: StoredNode
@@ -126,6 +127,8 @@ class Candidate(NamedTuple):
     coarse: bool
     same_tool: bool
     task_similarity: float | None = None
+    words: float | None = None
+    context: float | None = None
 
 
 class RerankQuery(NamedTuple):

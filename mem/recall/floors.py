@@ -25,7 +25,7 @@ class Floors(BaseModel):
     reference_text: float
     reference_lexical: float
     question: float
-    question_lexical: float
+    question_words: float
     skill: float
     keep_lessons: int
     keep_reference: int

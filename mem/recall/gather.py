@@ -37,12 +37,17 @@ class Signed(NamedTuple):
 
 
 class Similar(NamedTuple):
-    """What each leg found, by sha: `text` is near to the failure, the question or the tool, `task` to the task."""
+    """What each leg found, by sha: `text` is near to the failure, the question or the tool, `task` to the task.
+
+    `lexical` is found by trigrams, for a lookup; `words` and `context` by terms, for a question.
+    """
 
     symptom: Mapping[str, float]
     text: Mapping[str, float]
-    lexical: Mapping[str, float]
+    lexical: Mapping[str, float] = {}
     task: Mapping[str, float] = {}
+    words: Mapping[str, float] = {}
+    context: Mapping[str, float] = {}
 
 
 class Gathered(NamedTuple):
@@ -98,8 +103,10 @@ async def unite(
     lineages = await legs.run("text", "successors", memories.lineages(hits), None)
     if lineages is None:
         found_by: tuple[tuple[Leg, bool], ...] = (
-            ("signatures", bool(by_signature)), ("symptom", bool(similar.symptom)), ("lexical", bool(similar.lexical))
-        )  # fmt: skip
+            ("signatures", bool(by_signature)),
+            ("symptom", bool(similar.symptom)),
+            ("lexical", bool(similar.lexical or similar.words)),
+        )
         for leg, found in found_by:
             if found:
                 legs.degrade(leg, "The memories behind its hits could not be read.")
@@ -225,7 +232,7 @@ def _merge(
     candidates: dict[str, Candidate] = {}
     superseded: dict[str, list[str]] = {}
     for live, shas in stands_for.items():
-        symptom, text, lexical, task = (_most(leg, shas) for leg in similar)
+        symptom, text, lexical, task, words, context = (_most(leg, shas) for leg in similar)
         ways = set().union(*(how.get(sha, set()) for sha in shas))
         candidates[live] = Candidate(
             node=lineages[shas[0]].node,
@@ -237,6 +244,8 @@ def _merge(
             coarse="coarse" in ways,
             same_tool="tool" in ways,
             task_similarity=task,
+            words=words,
+            context=context,
         )
         superseded[live] = _oldest_first([lineages[sha].supersedes for sha in shas])
     of_tool = [lineages[hit.sha].node.stored_sha for hit in by_signature if hit.how == "tool" and hit.sha in lineages]

@@ -43,6 +43,13 @@ def similarities(candidate: Candidate) -> dict[Measure, float]:
     return {name: value for name, value in measured.items() if value is not None}
 
 
+def by_words(candidate: Candidate) -> float | None:
+    """How a candidate fits the words of a question, its own and those around it; None where that was not asked."""
+    if candidate.words is None or candidate.context is None:
+        return None
+    return (candidate.words + candidate.context) / 2
+
+
 def height(candidate: Candidate, rerank: float | None, rules: Floors) -> float:
     """The share of its floor that a lesson reaches: 1 and more is over it. An equal coarse key needs no similarity."""
     needed = lesson_floors(candidate, rules, scored=rerank is not None)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from mem.domain.ids import SHARED
 from mem.domain.nodes import VectorKind
 from mem.domain.query import QueryCandidate, QueryLeg
-from mem.ports import Candidate, Memories, Vector, VectorHit
-from mem.recall.gather import Similar, best_of, unite
+from mem.ports import Candidate, Memories, Vector, VectorHit, WordHit
+from mem.recall.gather import Similar, unite
 from mem.recall.legs import Legs
 from mem.recall.question import Question
 
@@ -21,7 +21,7 @@ DISTANCE_DIGITS = 6
 class Recalled(NamedTuple):
     """What the legs found: raw hits by leg, and the candidates made of them, each with the shas that it supersedes."""
 
-    by_leg: Mapping[QueryLeg, Sequence[VectorHit]]
+    by_leg: Mapping[QueryLeg, Sequence[VectorHit | WordHit]]
     candidates: list[Candidate]
     superseded: Mapping[str, Sequence[str]]
 
@@ -32,9 +32,15 @@ async def recall(memories: Memories, legs: Legs, question: Question, vectors: Ma
     Args:
         vectors: by the text that they are of; a leg whose text has none, since the embedder failed, does not run.
     """
-    by_leg = await _run(memories, legs, question, vectors)
-    similarities = {leg: {hit.sha: hit.similarity for hit in hits} for leg, hits in by_leg.items()}
-    gathered = await unite(memories, legs, [], Similar(**similarities))
+    symptom, text, found = await _run(memories, legs, question, vectors)
+    by_leg: dict[QueryLeg, Sequence[VectorHit | WordHit]] = {"symptom": symptom, "text": text, "lexical": found}
+    similar = Similar(
+        symptom={hit.sha: hit.similarity for hit in symptom},
+        text={hit.sha: hit.similarity for hit in text},
+        words={hit.sha: hit.own for hit in found},
+        context={hit.sha: hit.context for hit in found},
+    )
+    gathered = await unite(memories, legs, [], similar)
     if gathered is None:
         return Recalled(by_leg, [], {})
     # A successor may be of another level or project than what it superseded.
@@ -67,7 +73,7 @@ def ranks_of(recalled: Recalled, sha: str) -> dict[QueryLeg, int]:
 
 async def _run(
     memories: Memories, legs: Legs, question: Question, vectors: Mapping[str, Vector]
-) -> dict[QueryLeg, list[VectorHit]]:
+) -> tuple[list[VectorHit], list[VectorHit], list[WordHit]]:
     nothing: list[VectorHit] = []
 
     async def nearest(kind: VectorKind, text: str) -> list[VectorHit]:
@@ -77,16 +83,9 @@ async def _run(
         search = memories.nearest(kind, levels, vectors[text], question.reach, question.width)
         return await legs.run(kind, "search", search, nothing)
 
-    symptom, text, lexical = await asyncio.gather(
+    words = memories.words(question.terms, question.levels, question.reach, question.width)
+    return await asyncio.gather(
         nearest("symptom", question.symptom),
         nearest("text", question.text),
-        legs.run("lexical", "search", _lexical(memories, question), nothing),
+        legs.run("lexical", "search", words, list[WordHit]()),
     )
-    return {"symptom": symptom, "text": text, "lexical": lexical}
-
-
-async def _lexical(memories: Memories, question: Question) -> list[VectorHit]:
-    found = [await memories.lexical(text, question.levels, question.reach, question.width) for text in question.texts]
-    best = best_of([hit for hits in found for hit in hits])
-    ordered = sorted(best, key=lambda sha: (-best[sha], sha))[: question.width]
-    return [VectorHit(sha, best[sha]) for sha in ordered]

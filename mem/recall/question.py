@@ -8,6 +8,7 @@ from mem.domain.nodes import Level
 from mem.domain.query import QueryInput
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_unsafe
+from mem.parsing.terms import asked_terms
 from mem.ports import Reach, RerankQuery
 from mem.recall.gather import LESSONS, WIDTH
 from mem.recall.query import TASK_CHARACTERS, read_failure
@@ -17,7 +18,7 @@ WIDTH_OF_EACH = 10
 
 
 class Question(NamedTuple):
-    """A question, read: `symptom` is what the symptom leg searches with, `text` the question itself."""
+    """A question, read: `symptom` is what the symptom leg searches with, `text` the question, `terms` its words."""
 
     symptom: str
     text: str
@@ -25,6 +26,7 @@ class Question(NamedTuple):
     levels: tuple[Level, ...]
     reach: Reach
     width: int
+    terms: tuple[str, ...]
 
     @property
     def texts(self) -> list[str]:
@@ -50,9 +52,10 @@ def read_question(request: QueryInput) -> Question:
     """
     signatures, lines, sure = read_failure(request.question)
     plain = plain_question(request)
-    return plain._replace(
-        symptom=lines if lines is not None and sure else plain.symptom, tool=signatures[0].tool if signatures else None
-    )
+    plain = plain._replace(tool=signatures[0].tool if signatures else None)
+    if lines is None or not sure:
+        return plain
+    return plain._replace(symptom=lines, terms=tuple(asked_terms(plain.text, failing=True)))
 
 
 def plain_question(request: QueryInput) -> Question:
@@ -65,4 +68,5 @@ def plain_question(request: QueryInput) -> Question:
         levels=tuple(sorted(set(request.levels))),
         reach=Reach(request.project, federated=False),
         width=max(WIDTH, WIDTH_OF_EACH * request.k),
+        terms=tuple(asked_terms(text, failing=False)),
     )

@@ -14,7 +14,7 @@ from mem.domain.lookup import Lesson, LessonSignature, MatchedKind, Scores, Tier
 from mem.domain.nodes import Level, Parent, StoredNode
 from mem.ports import Candidate, Reranker, RerankQuery
 from mem.recall.floors import floors
-from mem.recall.kinds import height, matched_kind
+from mem.recall.kinds import by_words, height, matched_kind
 from mem.recall.legs import Legs
 from mem.recall.misses import missed_lessons, missed_reference
 from mem.recall.outcome import Miss
@@ -188,7 +188,9 @@ def _recall(candidate: Candidate, kind: MatchedKind) -> float | None:
     by_kind = {"symptom": candidate.symptom_similarity, "text": candidate.text_similarity}
     found = by_kind.get(kind)
     if found is None:
-        measured = (candidate.symptom_similarity, candidate.text_similarity, candidate.lexical_similarity)
+        measured = (
+            candidate.symptom_similarity, candidate.text_similarity, candidate.lexical_similarity, by_words(candidate)
+        )  # fmt: skip
         found = max((value for value in measured if value is not None), default=None)
     return None if found is None else round(found, SCORE_DIGITS)
 
@@ -199,7 +201,7 @@ def _nearer_kind(candidate: Candidate) -> MatchedKind:
 
 def _concerns_question(candidate: Candidate) -> bool:
     nearest = max(candidate.symptom_similarity or 0.0, candidate.text_similarity or 0.0)
-    return nearest >= floors().question or (candidate.lexical_similarity or 0.0) >= floors().question_lexical
+    return nearest >= floors().question or (by_words(candidate) or 0.0) >= floors().question_words
 
 
 def _shas(ranked: Sequence[Ranked]) -> set[str]:

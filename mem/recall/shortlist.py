@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from mem.ports import Candidate, Reranker, RerankQuery
+from mem.recall.kinds import by_words
 from mem.recall.legs import Legs
 from mem.recall.rank import score
 
@@ -47,6 +48,8 @@ def shortlist(candidates: Sequence[Candidate], most: int | None) -> list[Candida
 
 
 def _recall_order(candidate: Candidate) -> tuple[bool, bool, float, str]:
-    found = (candidate.symptom_similarity, candidate.text_similarity, candidate.lexical_similarity)
+    found = (
+        candidate.symptom_similarity, candidate.text_similarity, candidate.lexical_similarity, by_words(candidate)
+    )  # fmt: skip
     nearest = max((value for value in found if value is not None), default=0.0)
     return (not candidate.exact, not candidate.coarse, -nearest, candidate.node.stored_sha)

@@ -8,7 +8,7 @@ from datetime import datetime
 from mem.domain.journal import Record
 from mem.domain.nodes import Node
 from mem.ports import Appended, AppendPlan
-from mem.store import journal, nodes
+from mem.store import journal, lexical, nodes
 from mem.store.alike import alike
 from mem.store.pool import Connection
 from mem.store.queries import sql
@@ -53,6 +53,7 @@ async def add_reference(connection: Connection, chunks: Sequence[Node], source: 
         added = 0
         for chunk in sorted(chunks, key=lambda chunk: chunk.sha):
             added += await _insert(connection, chunk)
+        await lexical.add(connection, [chunk.sha for chunk in chunks])
         (recorded,) = await journal.append(connection, [entries.reference(chunks, source, added)], now)
     return int(recorded.data["added"])
 
@@ -96,6 +97,7 @@ async def _write(connection: Connection, plan: AppendPlan) -> None:
 async def _insert_all(connection: Connection, added: Sequence[Node]) -> None:
     for _, node in sorted({node.sha: node for node in added}.items()):
         await _insert(connection, node)
+    await lexical.add(connection, [node.sha for node in added])
 
 
 async def _link(connection: Connection, sha: str, evidence: Sequence[Node], parents: Sequence[str]) -> None:

@@ -11,7 +11,11 @@ from mem.store.pool import Connection
 from mem.store.queries import sql
 from mem.store.shadow import PROJECTIONS, tables_of
 
-_COUNTS = {"vector_count": compose.SQL("live <> 0")}
+_COUNTS = {
+    "lexical_frequency": compose.SQL("nodes <> 0"),
+    "lexical_total": compose.SQL("nodes <> 0"),
+    "vector_count": compose.SQL("live <> 0"),
+}
 """Rows that count, where not all do: that there is none left of a kind is no difference from never having had one."""
 
 

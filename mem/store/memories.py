@@ -7,8 +7,20 @@ from itertools import islice
 
 from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
-from mem.ports import Alike, Appended, AppendPlan, Clock, Embedder, Lineage, Reach, Superseded, Vector, VectorHit
-from mem.store import alike, appending, embeddings, nodes, projections, superseding, vectors
+from mem.ports import (
+    Alike,
+    Appended,
+    AppendPlan,
+    Clock,
+    Embedder,
+    Lineage,
+    Reach,
+    Superseded,
+    Vector,
+    VectorHit,
+    WordHit,
+)
+from mem.store import alike, appending, embeddings, lexical, nodes, projections, superseding, vectors
 from mem.store.pool import Pool, in_transaction, on_connection
 
 _BATCH = 16
@@ -18,10 +30,18 @@ _BATCH = 16
 class PostgresMemories:
     """The memories port; every method is one round of `in_transaction` or `on_connection`."""
 
-    def __init__(self, pool: Pool, clock: Clock, *, exact_limit: int = vectors.EXACT_LIMIT) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        clock: Clock,
+        *,
+        exact_limit: int = vectors.EXACT_LIMIT,
+        exact_words: int = lexical.EXACT_LIMIT,
+    ) -> None:
         self._pool = pool
         self._clock = clock
         self._exact_limit = exact_limit
+        self._exact_words = exact_words
 
     async def resolve(self, prefix: str) -> str:
         """The full sha that begins with `prefix`.
@@ -133,6 +153,12 @@ class PostgresMemories:
     async def lexical(self, text: str, levels: Sequence[Level], reach: Reach, limit: int) -> list[VectorHit]:
         """The nodes whose text or projection is most similar by trigrams, superseded ones included."""
         return await on_connection(self._pool, lambda c: nodes.lexical(c, text, levels, reach, limit))
+
+    async def words(self, terms: Sequence[str], levels: Sequence[Level], reach: Reach, limit: int) -> list[WordHit]:
+        """The nodes that fit the terms of a question best, by own words and context together, ties by sha."""
+        return await on_connection(
+            self._pool, lambda c: lexical.search(c, terms, levels, reach, limit, self._exact_words)
+        )
 
     async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:
         """Live lessons whose signatures carry the tool: the own project first, then by occurrences, then by sha."""

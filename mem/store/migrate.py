@@ -62,12 +62,12 @@ async def _prepare(connection: Connection, url: str) -> None:
     except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
         raise ConfigurationError(
             f"Postgres at {address(url)} lacks an extension: {str(error).splitlines()[0]}.",
-            "Install pgvector and the contrib package that has pg_trgm.",
+            "Install pgvector and the contrib package that has pg_trgm and btree_gin.",
         ) from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise ConfigurationError(
             f"The user may not prepare the database at {address(url)}: {str(error).splitlines()[0]}.",
-            "Have its owner run `mem migrate`, or create the extensions vector and pg_trgm.",
+            "Have its owner run `mem migrate`, or create the extensions vector, pg_trgm and btree_gin.",
         ) from error
     row = await (await connection.execute(sql("migrate.pgvector"))).fetchone()
     check_pgvector(row[0] if row else "0")

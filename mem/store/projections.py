@@ -7,7 +7,7 @@ from datetime import datetime
 from psycopg.rows import class_row
 
 from mem.domain.accepting import MadeProjection, Projection
-from mem.store import journal, nodes
+from mem.store import journal, lexical, nodes
 from mem.store.pool import Connection
 from mem.store.queries import sql
 from mem.writing import entries
@@ -24,6 +24,8 @@ async def put(connection: Connection, sha: str, made: MadeProjection, now: datet
     row = {"sha": sha, "text": made.text, "model_id": made.model_id, "prompt_sha": made.prompt_sha}
     if (await connection.execute(sql("projections.insert"), row)).rowcount:
         await connection.execute(sql("projections.show"), row)
+        if made.text:
+            await lexical.renew(connection, [sha])
     await journal.append(connection, [entries.projection(sha, made)], now)
     return Projection.model_validate(row)
 
@@ -33,6 +35,7 @@ async def replace(connection: Connection, sha: str, made: MadeProjection) -> Non
     row = {"sha": sha, "text": made.text, "model_id": made.model_id, "prompt_sha": made.prompt_sha}
     await connection.execute(sql("projections.replace"), row)
     await connection.execute(sql("projections.show"), row)
+    await lexical.renew(connection, [sha])
     await connection.execute(sql("vectors.delete_symptoms"), {"shas": [sha]})
 
 

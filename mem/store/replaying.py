@@ -9,7 +9,7 @@ from typing import Any, LiteralString, NamedTuple, assert_never
 
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import JournalCorrupt
-from mem.store import embeddings, journal, nodes, vectors
+from mem.store import embeddings, journal, lexical, nodes, vectors
 from mem.store.chain import ChainCheck, Link
 from mem.store.failures import count_row
 from mem.store.pool import Connection, execute_each
@@ -71,6 +71,7 @@ async def carry_out(connection: Connection, operations: Sequence[Operation], mod
     await execute_each(connection, sql("ledger.returned"), page.returned)
     await _signatures(connection, page)
     await _projections(connection, page)
+    await lexical.add(connection, [row["sha"] for row in page.nodes])
     if model_id is not None:
         await _vectors(connection, page, model_id)
     await _skills(connection, page)
@@ -140,6 +141,8 @@ async def _projections(connection: Connection, page: _Page) -> None:
         await execute_each(connection, statement, [{"sha": one.sha, **one.projection.model_dump()} for one in run])
     if touched := sorted({one.sha for one in page.projections}):
         await connection.execute(sql("replay.show_projections"), {"shas": touched})
+        await lexical.remove(connection, touched)
+        await lexical.add(connection, touched)
     if replaced := sorted({one.sha for one in page.projections if one.replaces}):
         await connection.execute(sql("vectors.delete_symptoms"), {"shas": replaced})
         await connection.execute(sql("replay.forget_symptoms"), {"shas": replaced})

@@ -18,6 +18,9 @@ from mem.store.vector_index import active_index
 
 PROJECTIONS = (
     "failure_signature",
+    "lexical_entry",
+    "lexical_frequency",
+    "lexical_total",
     "memory_edge",
     "memory_node",
     "memory_vector",

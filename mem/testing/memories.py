@@ -11,8 +11,8 @@ from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, NotFound
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
-from mem.ports import Alike, Appended, AppendPlan, Embedder, Lineage, Reach, Superseded, Vector, VectorHit
-from mem.testing import alike
+from mem.ports import Alike, Appended, AppendPlan, Embedder, Lineage, Reach, Superseded, Vector, VectorHit, WordHit
+from mem.testing import alike, lexical
 from mem.testing.models import words
 from mem.testing.state import FakeState, within
 from mem.writing import entries
@@ -156,6 +156,10 @@ class FakeMemories:
                 held = _trigrams(node.text + "\n" + (projection.text if projection else ""))
                 hits.append(VectorHit(sha, len(asked & held) / len(asked)))
         return _best([hit for hit in hits if hit.similarity >= 0.3], limit)
+
+    async def words(self, terms: Sequence[str], levels: Sequence[Level], reach: Reach, limit: int) -> list[WordHit]:
+        """The nodes that fit the terms of a question best, by own words and context together, ties by sha."""
+        return lexical.search(self._state, terms, levels, reach, limit)
 
     async def by_tool(self, tool: str, reach: Reach, limit: int) -> list[str]:
         """Lessons whose signatures carry the tool: the own project first, then by occurrences, then by sha."""

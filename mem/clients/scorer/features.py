@@ -69,7 +69,7 @@ def failing(query: Asked, candidate: Candidate) -> Failing:
         symptom=symptom,
         near=max(symptom - _NEAR, 0.0),
         text=max(candidate.text_similarity or 0.0, 0.0),
-        lexical=max(candidate.lexical_similarity or 0.0, 0.0),
+        lexical=_lexical(candidate),
         recall=_mass(query, shared) / query.mass,
         cover=_cover(query, held, shared) if shared else 0.0,
         run=_run(query, held, shared) if shared else 0.0,
@@ -88,11 +88,18 @@ def working(query: Asked, candidate: Candidate) -> Working:
     return Working(
         text=text,
         near=max(text - _NEAR, 0.0),
-        lexical=max(candidate.lexical_similarity or 0.0, 0.0),
+        lexical=_lexical(candidate),
         recall=_mass(query, shared) / query.mass,
         run=_run(query, held, shared) if shared else 0.0,
         peak=_peak(query, shared) / _MUCH,
     )
+
+
+def _lexical(candidate: Candidate) -> float:
+    """The similarity by trigrams, which lookups measure, or the share of the words, which questions do."""
+    if candidate.lexical_similarity is not None:
+        return max(candidate.lexical_similarity, 0.0)
+    return max(candidate.words or 0.0, candidate.context or 0.0)
 
 
 def _mass(query: Asked, words: Iterable[str]) -> float:

@@ -89,9 +89,8 @@ class EmbeddedScorer:
         """The better of how it fits the failure and how it fits the task, whichever were asked."""
         failure, task = parts
         weights, scores = self._weights, [0.0]
-        by_words = candidate.lexical_similarity is not None and (
-            candidate.symptom_similarity is None and candidate.text_similarity is None
-        )
+        in_words = candidate.lexical_similarity is not None or candidate.words is not None
+        by_words = in_words and candidate.symptom_similarity is None and candidate.text_similarity is None
         if failure is not None:
             chosen = weights.failure_by_words if by_words else weights.failure
             scores.append(chosen.probability(failing(failure, candidate)))

@@ -7,6 +7,7 @@ SELECT pg_advisory_lock(hashtext('mem.migrate'))
 CREATE SCHEMA IF NOT EXISTS mem;
 CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
 CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA public;
+CREATE EXTENSION IF NOT EXISTS btree_gin SCHEMA public;
 CREATE TABLE IF NOT EXISTS mem.migration (
     version integer PRIMARY KEY,
     name text NOT NULL,

@@ -93,7 +93,7 @@ async def test_without_the_embedder_words_answer(world, fault):
 
 async def test_the_lexical_leg_down(world, fault):
     """Vectors answer alone."""
-    world.break_part("memories", lexical=FAULTS[fault])
+    world.break_part("memories", words=FAULTS[fault])
     body = await ask(world)
     assert degraded(body) == [("lexical", REASONS[fault])]
     assert legs(body) == {"symptom", "text"}

@@ -1,0 +1,207 @@
+"""The index of words: entries of nodes with their counts, and searches in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from mem.domain.nodes import Level
+from mem.parsing.terms import Terms, rules_sha, terms
+from mem.ports import Reach, WordHit
+from mem.recall.bm25 import Asked, Document, Matched, Place, Totals, best, score, weighed
+from mem.store import journal, nodes
+from mem.store.pool import Connection, Pool, in_transaction, on_connection
+from mem.store.queries import sql
+
+EXACT_LIMIT = 2_000
+"""Among so many nodes every one that holds a term is scored."""
+
+_ROWS = 2_000
+"""Among more, about so many: those that hold the rarest terms."""
+_RARE = 1_000
+"""A term that more nodes hold chooses none by itself."""
+_PAGE = 500
+_IN_THREAD = 20_000
+"""Longer texts are taken apart beside other work."""
+
+_GROUPS: tuple[tuple[str, frozenset[Level]], ...] = (
+    ("lesson", frozenset({"L1", "L2"})),
+    ("L0", frozenset({"L0"})),
+    ("R", frozenset({"R"})),
+)
+
+
+class _Counts(NamedTuple):
+    """What there is of one group of levels within reach."""
+
+    totals: Totals
+    frequencies: Mapping[str, int]
+
+
+async def add(connection: Connection, shas: Sequence[str]) -> None:
+    """Make the entries of those nodes that have none, of text and projection as they are stored."""
+    rows = await (await connection.execute(sql("lexical.unread"), {"shas": list(shas)})).fetchall()
+    if not rows:
+        return
+    texts = [f"{text}\n{projected}" if projected else text for _, text, projected in rows]
+    long = sum(map(len, texts)) > _IN_THREAD
+    made = await asyncio.to_thread(_taken_apart, texts) if long else _taken_apart(texts)
+    parameters = {
+        "shas": [sha for sha, _, _ in rows],
+        "lengths": [each.length for each in made],
+        "terms": [" ".join(each.times) for each in made],
+        "times": [" ".join(map(str, each.times.values())) for each in made],
+        "terms_by": rules_sha(),
+    }
+    await connection.execute(sql("lexical.add"), parameters)
+
+
+async def remove(connection: Connection, shas: Sequence[str]) -> None:
+    """Take nodes out of the index."""
+    await connection.execute(sql("lexical.remove"), {"shas": list(shas)})
+
+
+async def renew(connection: Connection, shas: Sequence[str]) -> None:
+    """Make the entries of nodes anew; whoever changes what they are made of holds the nodes locked."""
+    await remove(connection, shas)
+    await add(connection, shas)
+
+
+async def fill_words(pool: Pool) -> int:
+    """Make the entries that are missing, or of other rules than those of this version; returns how many they were.
+
+    Page by page, each in a transaction of its own, beside all other work; to be repeated at any time.
+    """
+    done, after = 0, ""
+    while shas := await on_connection(pool, lambda c, after=after: _outdated(c, after)):  # type: ignore[misc]
+        await in_transaction(pool, lambda c, shas=shas: _renew_locked(c, shas))  # type: ignore[misc]
+        done, after = done + len(shas), shas[-1]
+    return done
+
+
+async def search(
+    connection: Connection,
+    asked: Sequence[str],
+    levels: Sequence[Level],
+    reach: Reach,
+    limit: int,
+    exact_limit: int = EXACT_LIMIT,
+) -> list[WordHit]:
+    """The nodes that fit the terms best; each group of levels is counted by itself, so each is a search of its own."""
+    groups = {group: tuple(sorted(members.intersection(levels))) for group, members in _GROUPS}
+    groups = {group: wanted for group, wanted in groups.items() if wanted}
+    if not asked or not groups:
+        return []
+    hits: list[WordHit] = []
+    for group, counts in (await _counts(connection, asked, list(groups), reach)).items():
+        hits += await _search(connection, asked, groups[group], counts, reach, limit, exact_limit)
+    return best(hits, limit)
+
+
+async def _search(
+    connection: Connection,
+    terms: Sequence[str],
+    levels: tuple[Level, ...],
+    counts: _Counts,
+    reach: Reach,
+    limit: int,
+    exact_limit: int,
+) -> list[WordHit]:
+    asked = weighed(terms, counts.frequencies, counts.totals.nodes)
+    rows = await _matching(connection, asked, levels, counts, reach, exact_limit)
+    scored = score(asked, rows, counts.totals, await _documents(connection, rows))
+    return best([*scored.hits, *await _beside(connection, scored.beside, limit)], limit)
+
+
+async def _matching(
+    connection: Connection, asked: Asked, levels: tuple[Level, ...], counts: _Counts, reach: Reach, exact_limit: int
+) -> list[Matched]:
+    if not asked.terms:
+        return []
+    chosen = _rarest(asked, counts, exact_limit)
+    name, named = ("matching", chosen) if chosen else ("holding_all", _together(asked, counts))
+    statement = nodes.with_literals(
+        sql("lexical.matching" if name == "matching" else "lexical.holding_all"), levels=levels
+    )
+    parameters = {"asked": list(asked.terms), "chosen": named, "limit": _RARE, **reach._asdict()}
+    return [Matched(*row) for row in await (await connection.execute(statement, parameters)).fetchall()]
+
+
+def _rarest(asked: Asked, counts: _Counts, exact_limit: int) -> list[str]:
+    """The terms by which nodes are chosen: all among few nodes, else the rarest; none where all are frequent."""
+    if counts.totals.nodes <= exact_limit:
+        return list(asked.terms)
+    chosen: list[str] = []
+    rows = 0
+    for term in asked.terms:
+        frequency = counts.frequencies[term]
+        rows += frequency
+        if frequency > _RARE or (chosen and rows > _ROWS):
+            break
+        chosen.append(term)
+    return chosen
+
+
+def _together(asked: Asked, counts: _Counts) -> list[str]:
+    """So many of the rarest terms that few nodes should hold them all, if they came independently."""
+    chosen: list[str] = []
+    expected = float(counts.totals.nodes)
+    for term in asked.terms:
+        chosen.append(term)
+        expected *= counts.frequencies[term] / counts.totals.nodes
+        if expected <= _RARE:
+            break
+    return chosen
+
+
+async def _counts(
+    connection: Connection, terms: Sequence[str], groups: Sequence[str], reach: Reach
+) -> dict[str, _Counts]:
+    parameters = {"terms": list(terms), "groups": list(groups), **reach._asdict()}
+    rows = await (await connection.execute(sql("lexical.counts"), parameters)).fetchall()
+    totals: dict[str, Totals] = {}
+    frequencies: dict[str, dict[str, int]] = {}
+    for group, _, term, count, length, documents in rows:
+        if term is None:
+            before = totals.get(group, Totals(0, 0, 0))
+            totals[group] = Totals(before.nodes + count, before.length + length, before.documents + documents)
+        else:
+            held = frequencies.setdefault(group, {})
+            held[term] = held.get(term, 0) + count
+    return {group: _Counts(totals[group], frequencies.get(group, {})) for group in groups if group in totals}
+
+
+async def _documents(connection: Connection, rows: Sequence[Matched]) -> dict[Document, int]:
+    wanted = sorted({(row.project, row.source) for row in rows if row.level == "R" and row.source is not None})
+    if not wanted:
+        return {}
+    parameters = {"projects": [project for project, _ in wanted], "documents": [document for _, document in wanted]}
+    found = await (await connection.execute(sql("lexical.documents"), parameters)).fetchall()
+    return {(project, document): length for project, document, length in found}
+
+
+async def _beside(connection: Connection, places: Mapping[Place, float], limit: int) -> list[WordHit]:
+    """The turns at the best of the places that hold no term themselves."""
+    wanted = sorted(places, key=lambda place: (-places[place], place))[:limit]
+    if not wanted:
+        return []
+    projects, sources, turns = zip(*wanted, strict=True)
+    parameters = {"projects": list(projects), "sources": list(sources), "turns": list(turns)}
+    rows = await (await connection.execute(sql("lexical.at"), parameters)).fetchall()
+    return [WordHit(sha, 0.0, places[project, source, turn]) for sha, project, source, turn in rows]
+
+
+def _taken_apart(texts: Sequence[str]) -> list[Terms]:
+    return [terms(text) for text in texts]
+
+
+async def _outdated(connection: Connection, after: str) -> list[str]:
+    parameters = {"after": after, "terms_by": rules_sha(), "limit": _PAGE}
+    return [sha for (sha,) in await (await connection.execute(sql("lexical.outdated"), parameters)).fetchall()]
+
+
+async def _renew_locked(connection: Connection, shas: Sequence[str]) -> None:
+    await journal.lock(connection, [])  # tables are not exchanged meanwhile
+    await connection.execute(sql("nodes.lock_for_change"), {"shas": list(shas)})
+    await renew(connection, shas)

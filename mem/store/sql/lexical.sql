@@ -1,0 +1,93 @@
+-- name: unread
+-- The texts of those nodes that have no entry.
+SELECT n.sha, n.text, n.projected FROM memory_node n
+WHERE n.sha = ANY(%(shas)s) AND NOT EXISTS (SELECT FROM lexical_entry e WHERE e.node_sha = n.sha)
+ORDER BY n.sha
+
+-- name: add
+-- Add the entries of nodes and count them, in the order of the terms, so that two writers never wait for each other.
+WITH added AS (
+    INSERT INTO lexical_entry (node_sha, project, level, visibility, owner, container, source, turn,
+                               length, terms, times, terms_by)
+    SELECT n.sha, n.project, n.level, n.visibility, n.owner, n.container,
+           CASE n.level WHEN 'L0' THEN n.source WHEN 'R' THEN split_part(n.source, '#', 1) END,
+           CASE n.level WHEN 'L0' THEN n.turn END,
+           made.length, string_to_array(made.terms, ' '), string_to_array(made.times, ' ')::smallint[], %(terms_by)s
+    FROM unnest(%(shas)s::text[], %(lengths)s::integer[], %(terms)s::text[], %(times)s::text[])
+         AS made (sha, length, terms, times)
+    JOIN memory_node n ON n.sha = made.sha
+    ON CONFLICT DO NOTHING
+    RETURNING level, project, visibility, source, length, terms
+), counted AS (
+    INSERT INTO lexical_frequency AS f (term, level_group, project, nodes)
+    SELECT term, mem.level_group(level), project, count(*)
+    FROM added, unnest(terms) AS term WHERE visibility = 'global' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    ON CONFLICT (term, level_group, project) DO UPDATE SET nodes = f.nodes + excluded.nodes
+)
+INSERT INTO lexical_total AS t (level_group, project, document, nodes, length)
+SELECT mem.level_group(level), project, CASE level WHEN 'R' THEN coalesce(source, '') ELSE '' END, count(*), sum(length)
+FROM added WHERE visibility = 'global' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+ON CONFLICT (level_group, project, document) DO UPDATE
+SET nodes = t.nodes + excluded.nodes, length = t.length + excluded.length
+
+-- name: remove
+-- Take out the entries of nodes, and out of the counts.
+WITH removed AS (
+    DELETE FROM lexical_entry WHERE node_sha = ANY(%(shas)s)
+    RETURNING level, project, visibility, source, length, terms
+), counted AS (
+    INSERT INTO lexical_frequency AS f (term, level_group, project, nodes)
+    SELECT term, mem.level_group(level), project, -count(*)
+    FROM removed, unnest(terms) AS term WHERE visibility = 'global' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    ON CONFLICT (term, level_group, project) DO UPDATE SET nodes = f.nodes + excluded.nodes
+)
+INSERT INTO lexical_total AS t (level_group, project, document, nodes, length)
+SELECT mem.level_group(level), project, CASE level WHEN 'R' THEN coalesce(source, '') ELSE '' END, -count(*), -sum(length)
+FROM removed WHERE visibility = 'global' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+ON CONFLICT (level_group, project, document) DO UPDATE
+SET nodes = t.nodes + excluded.nodes, length = t.length + excluded.length
+
+-- name: outdated
+-- A page of the nodes whose entries are those of other rules, or of none.
+SELECT n.sha FROM memory_node n LEFT JOIN lexical_entry e ON e.node_sha = n.sha
+WHERE n.sha > %(after)s AND e.terms_by IS DISTINCT FROM %(terms_by)s ORDER BY n.sha LIMIT %(limit)s
+
+-- name: counts
+-- How many nodes hold each term, and, where the term is null, how many nodes, terms and documents there are.
+SELECT level_group, project, term, nodes, 0, 0 FROM lexical_frequency
+WHERE term = ANY(%(terms)s) AND level_group = ANY(%(groups)s) AND (%(federated)s OR project IN (%(project)s, '*'))
+UNION ALL
+SELECT level_group, project, NULL, sum(nodes)::bigint, sum(length)::bigint, count(*) FROM lexical_total
+WHERE level_group = ANY(%(groups)s) AND (%(federated)s OR project IN (%(project)s, '*')) AND nodes > 0
+GROUP BY level_group, project
+
+-- name: matching
+-- The nodes that hold any of the chosen terms, and how often each term that was asked for.
+SELECT node_sha, level, project, source, turn, length,
+       ARRAY(SELECT coalesce(times[array_position(terms, asked COLLATE "C")], 0)
+             FROM unnest(%(asked)s::text[]) WITH ORDINALITY AS a (asked, place) ORDER BY place)
+FROM lexical_entry
+WHERE level IN ({levels}) AND visibility = 'global' AND (%(federated)s OR project IN (%(project)s, '*'))
+  AND terms && %(chosen)s::text[]
+
+-- name: holding_all
+-- The first nodes that hold all of the chosen terms, and how often each term that was asked for.
+SELECT node_sha, level, project, source, turn, length,
+       ARRAY(SELECT coalesce(times[array_position(terms, asked COLLATE "C")], 0)
+             FROM unnest(%(asked)s::text[]) WITH ORDINALITY AS a (asked, place) ORDER BY place)
+FROM lexical_entry
+WHERE level IN ({levels}) AND visibility = 'global' AND (%(federated)s OR project IN (%(project)s, '*'))
+  AND terms @> %(chosen)s::text[]
+ORDER BY node_sha LIMIT %(limit)s
+
+-- name: documents
+-- How many terms documents have.
+SELECT project, document, length FROM lexical_total
+WHERE level_group = 'R' AND (project, document) IN (SELECT * FROM unnest(%(projects)s::text[], %(documents)s::text[]))
+
+-- name: at
+-- The evidence at places.
+SELECT e.node_sha, e.project, e.source, e.turn
+FROM unnest(%(projects)s::text[], %(sources)s::text[], %(turns)s::integer[]) AS wanted (project, source, turn)
+JOIN lexical_entry e ON e.project = wanted.project AND e.source = wanted.source AND e.turn = wanted.turn
+WHERE e.level = 'L0' AND e.visibility = 'global'
