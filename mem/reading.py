@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from mem.clients.clock import SystemClock
 from mem.recall.gaps import FindGaps
+from mem.recall.show import ShowMemory
 from mem.store.failures import PostgresFailures
 from mem.store.pool import open_pool
+from mem.store.showing import PostgresShowing
 
 READ_STATEMENT_MS = 20_000
 """Above what any read takes; a statement that somebody gave up on ends by it."""
@@ -23,6 +25,7 @@ class Reader:
     """What can be read straight from the store, each a use case."""
 
     gaps: FindGaps
+    show: ShowMemory
 
 
 @asynccontextmanager
@@ -35,4 +38,6 @@ async def open_reader(database_url: str, *, size: int = 4) -> AsyncIterator[Read
     """
     pool = await open_pool(database_url, size=size, statement_timeout_ms=READ_STATEMENT_MS, read_only=True)
     async with pool:
-        yield Reader(gaps=FindGaps(PostgresFailures(pool, SystemClock()), SystemClock()))
+        yield Reader(
+            gaps=FindGaps(PostgresFailures(pool, SystemClock()), SystemClock()), show=ShowMemory(PostgresShowing(pool))
+        )

@@ -86,8 +86,12 @@ def _aligned(rows: list[list[str]]) -> list[str]:
 
 def _below(gap: Gap) -> list[str]:
     """What failed, and how much else is like it."""
-    # A code that a rule looked for is often left out of what it took for the message.
-    said = [gap.code or "", gap.message] if (gap.code or "") not in gap.message else [gap.message]
     counts = {"other gaps": gap.variants, "known failures": gap.known_variants}
     like = ", ".join(f"{noun} {count}" for noun, count in counts.items() if count)
-    return [text for text in (": ".join(filter(None, said)), f"like it: {like}" if like else None) if text]
+    return [text for text in (told_failure(gap.code, gap.message), f"like it: {like}" if like else None) if text]
+
+
+def told_failure(code: str | None, message: str) -> str:
+    """What failed; a code that a rule looked for is often left out of what it took for the message."""
+    said = [code or "", message] if (code or "") not in message else [message]
+    return ": ".join(filter(None, said))

@@ -20,6 +20,7 @@ _MODULES = {
     "lookup": "context",
     "query": "query",
     "gaps": "gaps",
+    "show": "show",
     "symptoms": "symptoms",
     "signature": "signature",
     "reference": "reference",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mem.ports import Journal
 
 _LESSONS: tuple[Level, ...] = ("L1", "L2")
+EMPTY = "empty: the memory explains no failure"
 
 
 class Shown(NamedTuple):
@@ -103,10 +104,8 @@ def _document(found: Shown) -> dict[str, Any]:
 def _told(found: Shown) -> str:
     node, projection = found.node, found.projection
     lines = [node.stored_sha]
-    if projection is None and node.level not in _LESSONS:
-        lines.append(f"no projection was made: this is {node.level}, and only lessons (L1, L2) get one")
-    elif projection is None:
-        lines.append("no projection yet: it is pending, and the run that accepted the memory goes on trying")
+    if projection is None:
+        lines.append(without_projection(node.level))
     else:
         when = f", {found.recorded_at}" if found.recorded_at is not None else ""
         lines.append(f"by {projection.model_id}, prompt {projection.prompt_sha[:12]}{when}")
@@ -116,8 +115,15 @@ def _told(found: Shown) -> str:
             if line in origins:
                 lines.append(f"    from {origins[line]}")
         if not projection.text:
-            lines.append("  empty: the memory explains no failure")
+            lines.append(f"  {EMPTY}")
     return "\n".join(lines)
+
+
+def without_projection(level: Level) -> str:
+    """Why a node has no projection."""
+    if level not in _LESSONS:
+        return f"no projection was made: this is {level}, and only lessons (L1, L2) get one"
+    return "no projection yet: it is pending, and the run that accepted the memory goes on trying"
 
 
 def _place(origin: dict[str, Any]) -> str:

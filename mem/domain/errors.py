@@ -5,7 +5,7 @@ MemError
 │   └── TooLarge            a text or body is over a limit (413)
 ├── RequestConflict         the request id was used before with another body (409)
 ├── NotFound                no node, record or request under that name (404)
-│   └── AmbiguousPrefix     several nodes begin with that prefix
+│   └── AmbiguousPrefix     several nodes begin with that prefix, so it names none (422)
 ├── Unavailable             a part that the call needs does not answer (503)
 ├── ControllerRefused       the language model will not answer this prompt, or not in a form that can be read
 ├── ConfigurationError      settings or installed parts do not fit together
@@ -16,6 +16,8 @@ MemError
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class MemError(Exception):
@@ -55,7 +57,11 @@ class NotFound(MemError):
 
 
 class AmbiguousPrefix(NotFound):
-    """Several nodes begin with that prefix."""
+    """Several nodes begin with that prefix; `candidates` are the shas of the first of them, where they are told."""
+
+    def __init__(self, cause: str, remedy: str = "", *, candidates: Sequence[str] = ()) -> None:
+        super().__init__(cause, remedy)
+        self.candidates = tuple(candidates)
 
 
 class Unavailable(MemError):

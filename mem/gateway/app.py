@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
 
 from mem.client import MemoryClient, Reply
 from mem.domain.accepting import AcceptRequest
@@ -13,10 +14,13 @@ from mem.domain.errors import MemError
 from mem.domain.gaps import GapsRequest
 from mem.domain.lookup import ContextRequest
 from mem.domain.query import QueryRequest
-from mem.gateway.bodies import Identified, read_fields, read_parameters
-from mem.gateway.described import GAPS_ANSWERS, body, parameters
+from mem.gateway.bodies import Identified, read_fields, read_parameters, refuse_parameters
+from mem.gateway.described import GAPS_ANSWERS, SHA_PARAMETER, SHOWN_ANSWERS, body, parameters
 from mem.gateway.problems import install, name_request, problem, request_id_header
 from mem.gateway.reading import Reading
+
+POSTED = ("context", "accept", "query")
+"""What stands below /memory and is no sha."""
 
 
 def create_app(client: MemoryClient, reading: Reading | None = None) -> FastAPI:
@@ -69,6 +73,19 @@ def create_app(client: MemoryClient, reading: Reading | None = None) -> FastAPI:
     async def gaps(request: Request) -> Response:
         answer = await reading.gaps(GapsRequest.model_validate(read_parameters(request)))
         return Response(answer.model_dump_json(), media_type="application/json")
+
+    # Behind all others below /memory, since it matches any of their names.
+    @app.get(
+        "/memory/{sha}",
+        summary="One memory: its edges, projection, signatures, sightings and successors",
+        responses=SHOWN_ANSWERS,
+    )
+    async def show(request: Request, sha: Annotated[str, SHA_PARAMETER]) -> Response:
+        if sha in POSTED:
+            raise HTTPException(405, headers={"Allow": "POST"})
+        refuse_parameters(request)
+        shown = await reading.show(sha)
+        return Response(shown.model_dump_json(), media_type="application/json")
 
     return app
 

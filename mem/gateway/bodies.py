@@ -55,6 +55,16 @@ def read_parameters(request: Request) -> dict[str, str]:
     return found
 
 
+def refuse_parameters(request: Request) -> None:
+    """Refuse parameters where a URL takes none.
+
+    Raises:
+        InvalidRequest: there is one.
+    """
+    if request.query_params:
+        raise InvalidRequest("This URL takes no parameters.", "Leave out what stands behind the question mark.")
+
+
 async def _bounded(request: Request) -> bytes:
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > MAX_BODY_BYTES:

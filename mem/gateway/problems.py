@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
@@ -9,7 +10,15 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
-from mem.domain.errors import InvalidRequest, MemError, NotFound, RequestConflict, TooLarge, Unavailable
+from mem.domain.errors import (
+    AmbiguousPrefix,
+    InvalidRequest,
+    MemError,
+    NotFound,
+    RequestConflict,
+    TooLarge,
+    Unavailable,
+)
 from mem.domain.faults import told
 
 REQUEST_ID_HEADER = "Mem-Request-Id"
@@ -19,12 +28,21 @@ MAX_ERRORS_SHOWN = 5
 MAX_SHOWN = 2000
 
 
-def problem(status: int, detail: str, *, remedy: str = "", title: str | None = None) -> Response:
-    """A problem document; `remedy` says what to do about it."""
+def problem(
+    status: int, detail: str, *, remedy: str = "", title: str | None = None, candidates: Sequence[str] = ()
+) -> Response:
+    """A problem document; `remedy` says what to do about it, `candidates` what the caller may have meant."""
     headers = {"Retry-After": RETRY_AFTER_SECONDS} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-    document = {"type": "about:blank", "title": title or HTTPStatus(status).phrase, "status": status, "detail": detail}
+    document = {
+        "type": "about:blank",
+        "title": title or HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        **({"remedy": remedy} if remedy else {}),
+        **({"candidates": list(candidates)} if candidates else {}),
+    }
     return JSONResponse(
-        {name: _showable(value) for name, value in (document | ({"remedy": remedy} if remedy else {})).items()},
+        {name: _showable(value) for name, value in document.items()},
         status_code=status,
         media_type="application/problem+json",
         headers=headers,
@@ -44,7 +62,7 @@ def status_of(error: MemError) -> int:
     match error:
         case TooLarge():
             return 413
-        case InvalidRequest():
+        case InvalidRequest() | AmbiguousPrefix():
             return 422
         case RequestConflict():
             return 409
@@ -71,7 +89,13 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(MemError)
     async def on_mem_error(request: Request, error: MemError) -> Response:
-        response = problem(status_of(error), error.cause, remedy=error.remedy, title=type(error).__name__)
+        response = problem(
+            status_of(error),
+            error.cause,
+            remedy=error.remedy,
+            title=type(error).__name__,
+            candidates=error.candidates if isinstance(error, AmbiguousPrefix) else (),
+        )
         if (request_id := getattr(request.state, "request_id", None)) is not None:
             response.headers.update(request_id_header(request_id))
         return response

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from mem.domain.errors import Unavailable
 from mem.domain.gaps import GapsAnswer, GapsRequest
+from mem.domain.shown import ShownMemory
 
 if TYPE_CHECKING:
     from mem.reading import Reader
@@ -39,6 +40,17 @@ class Reading:
             Unavailable: there is no database here, or it does not answer.
         """
         return await (await self._reader()).gaps(request)
+
+    async def show(self, sha: str) -> ShownMemory:
+        """One memory, by its sha or an unambiguous prefix of it.
+
+        Raises:
+            InvalidRequest: `sha` is no hex of 4 to 64 digits.
+            NotFound: no memory that everybody may read begins with it, or several do.
+            ConfigurationError: the database is not migrated.
+            Unavailable: there is no database here, or it does not answer.
+        """
+        return await (await self._reader()).show(sha)
 
     async def _reader(self) -> Reader:
         """The open database; all who ask at once wait for one attempt."""

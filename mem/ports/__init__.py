@@ -20,7 +20,8 @@ from mem.ports.models import (
 )
 from mem.ports.proposals import Proposals
 from mem.ports.rebuilding import Rebuilding
-from mem.ports.skills import Skill, Skills
+from mem.ports.showing import Showing, ShowQuery
+from mem.ports.skills import ListedSkill, Skill, Skills
 
 __all__ = [
     "Alike",
@@ -41,6 +42,7 @@ __all__ = [
     "Ledger",
     "LedgerKey",
     "Lineage",
+    "ListedSkill",
     "Memories",
     "Projector",
     "ProjectorKey",
@@ -52,6 +54,8 @@ __all__ = [
     "Reranker",
     "Seen",
     "Settlement",
+    "ShowQuery",
+    "Showing",
     "Skill",
     "Skills",
     "Superseded",

@@ -17,11 +17,30 @@ class Skill(NamedTuple):
     project: str
 
 
+class ListedSkill(NamedTuple):
+    """A skill as it stands, and the number of its revision."""
+
+    skill: Skill
+    revision: int
+
+
 class Skills(Protocol):
     """Skills and their vectors."""
 
     async def put(self, skill: Skill, embedder: Embedder) -> bool:
-        """Add or replace a skill; whether anything changed."""
+        """Add or replace a skill; whether anything changed. One that was removed comes back."""
+        ...
+
+    async def remove(self, project: str, name: str) -> bool:
+        """Take a skill out of all that finds it, with its journal record; False where that was done before.
+
+        Raises:
+            NotFound: there never was one of this name in this project.
+        """
+        ...
+
+    async def listed(self, project: str | None) -> list[ListedSkill]:
+        """The skills that a project sees, shared ones first, by name; without one all of all projects."""
         ...
 
     async def nearest(self, vector: Vector, reach: Reach, limit: int) -> list[tuple[Skill, float]]:

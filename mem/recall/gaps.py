@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import UTC
 
-from mem.domain.gaps import Gap, GapsAnswer, GapsRequest
+from mem.domain.gaps import GapsAnswer, GapsRequest
 from mem.parsing import current_algo
-from mem.parsing.redact import redact
-from mem.parsing.sanitize import strip_unsafe
 from mem.ports import Clock, Failures, GapQuery
-
-MESSAGE_CHARACTERS = 160
+from mem.recall.messages import one_line
 
 
 class FindGaps:
@@ -41,17 +38,9 @@ class FindGaps:
             algo=current_algo(),
         )
         found = await self._failures.gaps(query)
-        gaps = [_shown(gap) for gap in found.gaps]
+        gaps = [gap.model_copy(update={"message": one_line(gap.message)}) for gap in found.gaps]
         return GapsAnswer(project=request.project, tool=request.tool, since=since, total=found.total, gaps=gaps)
 
 
 def _within(projects: Collection[str], readable: Collection[str] | None) -> Collection[str]:
     return [project for project in projects if readable is None or project in readable]
-
-
-def _shown(gap: Gap) -> Gap:
-    """A gap as it may be given out: what was stored is redacted by today's rules once more, and cut to a line."""
-    message = " ".join(strip_unsafe(redact(gap.message).text).text.split())
-    if len(message) > MESSAGE_CHARACTERS:
-        message = f"{message[: MESSAGE_CHARACTERS - 1]}…"
-    return gap.model_copy(update={"message": message})

@@ -91,6 +91,7 @@ class _Page:
         self.sightings: list[dict[str, Any]] = []
         self.returned: list[dict[str, Any]] = []
         self.skills: dict[tuple[str, str], replay.PutSkill] = {}
+        self.removed_skills: dict[tuple[str, str], replay.RemoveSkill] = {}
 
     def take(self, operation: Operation) -> None:
         """Add what comes next."""
@@ -107,6 +108,9 @@ class _Page:
                 self.embedded.append(operation)
             case replay.PutSkill():
                 self.skills[operation.skill.project, operation.skill.name] = operation
+                self.removed_skills.pop((operation.skill.project, operation.skill.name), None)
+            case replay.RemoveSkill():
+                self.removed_skills[operation.project, operation.name] = operation
             case _:
                 self._take_of_failures(operation)
 
@@ -173,7 +177,7 @@ async def _wanted(connection: Connection, statement: LiteralString, shas: Sequen
 
 
 async def _skills(connection: Connection, page: _Page) -> None:
-    """The newest revision of each skill, with the embedding that was recorded for it."""
+    """The newest revision of each skill, with the embedding that was recorded for it; then those that went."""
     for _, put in sorted(page.skills.items()):
         text_sha = sha256_hex(entries.skill_text(put.skill))
         found = await embeddings.find(connection, put.model_id, [text_sha])
@@ -184,6 +188,8 @@ async def _skills(connection: Connection, page: _Page) -> None:
         vector = embeddings.halfvec(found[text_sha])
         row = {**put.skill._asdict(), "revision": put.revision, "model_id": put.model_id, "embedding": vector}
         await connection.execute(sql("skills.put"), row)
+    removed = [one._asdict() for _, one in sorted(page.removed_skills.items())]
+    await execute_each(connection, sql("skills.remove"), removed)
 
 
 async def _embeddings(connection: Connection, rows: Iterable[journal.StoredRecord]) -> dict[str, bytes]:

@@ -10,6 +10,7 @@ from mem.testing.failures import FakeFailures, FakeLedger
 from mem.testing.memories import FakeMemories
 from mem.testing.models import FakeEmbedder, FakeProjector, FakeReranker, FakeTokens
 from mem.testing.replaying import replayed
+from mem.testing.showing import FakeShowing
 from mem.testing.skills import FakeSkills
 from mem.testing.state import FakeClock, FakeJournal, FakeState
 
@@ -22,6 +23,7 @@ __all__ = [
     "FakeMemories",
     "FakeProjector",
     "FakeReranker",
+    "FakeShowing",
     "FakeSkills",
     "FakeState",
     "FakeTokens",

@@ -118,7 +118,7 @@ class FakeMemories:
             found |= new
             open_ += new
         below = [self._state.stored(one) for one in found if self._state.nodes[one].level == "L0"]
-        return sorted(below, key=lambda node: _place(node.source, node.turn, node.stored_sha))
+        return sorted(below, key=lambda node: in_place(node.source, node.turn, node.stored_sha))
 
     async def lessons(self, after: str, limit: int) -> list[str]:
         """The shas of L1 and L2 behind `after`, in their order."""
@@ -210,7 +210,7 @@ class FakeMemories:
 
     def _parents(self, sha: str) -> list[Parent]:
         nodes = [(self._state.nodes[one], one) for one in self._state.edges.get(sha, set())]
-        nodes.sort(key=lambda pair: (pair[0].level, *_place(pair[0].source, pair[0].turn, pair[1])))
+        nodes.sort(key=lambda pair: (pair[0].level, *in_place(pair[0].source, pair[0].turn, pair[1])))
         return [Parent(level=node.level, sha=one, source=node.source, turn=node.turn) for node, one in nodes]
 
     def _lineage(self, sha: str) -> Lineage | None:
@@ -240,7 +240,8 @@ async def remember(state: FakeState, embedder: Embedder, texts: Sequence[str]) -
         state.append(entries.embedding(embedder.model_id, text_sha, digest, len(vector)))
 
 
-def _place(source: str | None, turn: int | None, sha: str) -> tuple[str, int, str]:
+def in_place(source: str | None, turn: int | None, sha: str) -> tuple[str, int, str]:
+    """What orders nodes of a level: by source, turn and sha; those without come first."""
     return source or "", -1 if turn is None else turn, sha
 
 

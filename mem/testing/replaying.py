@@ -44,6 +44,8 @@ def _do(state: FakeState, operation: Operation) -> None:
         case replay.PutSkill(skill, revision, model_id):
             vector = state.embeddings[model_id, sha256_hex(entries.skill_text(skill))]
             state.skills[skill.project, skill.name] = HeldSkill(skill, revision, model_id, vector)
+        case replay.RemoveSkill(project, name, revision):
+            state.skills[project, name] = state.skills[project, name]._replace(removed=True, revision=revision)
         case _:
             _do_of_failures(state, operation)
 

@@ -47,12 +47,13 @@ class Occurrence(NamedTuple):
 
 
 class HeldSkill(NamedTuple):
-    """A skill with its vector."""
+    """A skill with its vector; one that was removed stays for the number of its revision."""
 
     skill: Skill
     revision: int
     model_id: str
     vector: list[float]
+    removed: bool = False
 
 
 class FakeState:

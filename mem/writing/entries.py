@@ -12,6 +12,8 @@ from mem.domain.nodes import Node
 from mem.domain.signatures import Signature
 from mem.ports import AppendPlan, Settlement, Skill
 
+_ACCEPTED = "appended:accept:"
+
 
 def appended(plan: AppendPlan, duplicate_of: str | None, overtaken_by: str | None, parents: Sequence[str]) -> Entry:
     """What became of a candidate: a node with all that came with it, or evidence of the one that says the same.
@@ -37,7 +39,12 @@ def appended(plan: AppendPlan, duplicate_of: str | None, overtaken_by: str | Non
 
 def appended_key(project: str, request_id: str) -> str:
     """Names what became of the candidate of one acceptance."""
-    return f"appended:accept:{project}:{request_id}"
+    return f"{_ACCEPTED}{project}:{request_id}"
+
+
+def appended_request(key: str) -> str:
+    """The request id in such a key; no project has a colon in its name."""
+    return key.removeprefix(_ACCEPTED).partition(":")[2]
 
 
 def superseded(old: str, new: str, project: str) -> Entry:
@@ -178,6 +185,15 @@ def skill(put: Skill, revision: int, model_id: str) -> Entry:
         kind="skill",
         key=f"skill:{put.project}:{put.name}:{revision}",
         data={**put._asdict(), "revision": revision, "model_id": model_id},
+    )
+
+
+def skill_removed(project: str, name: str, revision: int) -> Entry:
+    """That a skill was taken out, as its next revision."""
+    return Entry(
+        kind="skill",
+        key=f"skill:{project}:{name}:{revision}",
+        data={"project": project, "name": name, "revision": revision, "removed": True},
     )
 
 

@@ -91,8 +91,26 @@ class PutSkill(NamedTuple):
     model_id: str
 
 
+class RemoveSkill(NamedTuple):
+    """A skill taken out, by a revision of its own."""
+
+    project: str
+    name: str
+    revision: int
+
+
 Operation = (
-    AddNode | AddEdges | Supersede | AddProjection | AddEmbedding | AddSignatures | Link | Sight | Return | PutSkill
+    AddNode
+    | AddEdges
+    | Supersede
+    | AddProjection
+    | AddEmbedding
+    | AddSignatures
+    | Link
+    | Sight
+    | Return
+    | PutSkill
+    | RemoveSkill
 )
 
 
@@ -163,6 +181,8 @@ def _lookup(data: Mapping[str, Any], day: date) -> list[Operation]:
 
 
 def _skill(data: Mapping[str, Any]) -> list[Operation]:
+    if data.get("removed"):
+        return [RemoveSkill(data["project"], data["name"], data["revision"])]
     skill = Skill(**{field: data[field] for field in Skill._fields})
     return [PutSkill(skill, data["revision"], data["model_id"])]
 

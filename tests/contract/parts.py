@@ -7,11 +7,12 @@ from typing import NamedTuple
 from mem.domain.journal import same_journal_form
 from mem.domain.nodes import Node
 from mem.domain.signatures import Signature
-from mem.ports import AppendPlan, Failures, Journal, Ledger, Memories, Skills
+from mem.ports import AppendPlan, Failures, Journal, Ledger, Memories, Showing, Skills
 from mem.store.failures import PostgresFailures
 from mem.store.journal import PostgresJournal
 from mem.store.ledger import PostgresLedger
 from mem.store.memories import PostgresMemories
+from mem.store.showing import PostgresShowing
 from mem.store.skills import PostgresSkills
 from mem.testing import (
     FakeClock,
@@ -20,6 +21,7 @@ from mem.testing import (
     FakeJournal,
     FakeLedger,
     FakeMemories,
+    FakeShowing,
     FakeSkills,
     FakeState,
 )
@@ -31,6 +33,7 @@ class Parts(NamedTuple):
     failures: Failures
     ledger: Ledger
     skills: Skills
+    showing: Showing
     clock: FakeClock
     embedder: FakeEmbedder
 
@@ -48,8 +51,8 @@ def fake_parts() -> Parts:
     clock = FakeClock()
     state = FakeState(clock)
     return Parts(
-        FakeJournal(state), FakeMemories(state), FakeFailures(state), FakeLedger(state), FakeSkills(state), clock,
-        FakeEmbedder(),
+        FakeJournal(state), FakeMemories(state), FakeFailures(state), FakeLedger(state), FakeSkills(state),
+        FakeShowing(state), clock, FakeEmbedder(),
     )  # fmt: skip
 
 
@@ -57,7 +60,7 @@ def postgres_parts(pool, **options) -> Parts:
     clock = FakeClock()
     return Parts(
         PostgresJournal(pool, clock), PostgresMemories(pool, clock, **options), PostgresFailures(pool, clock),
-        PostgresLedger(pool, clock), PostgresSkills(pool, clock), clock, FakeEmbedder(),
+        PostgresLedger(pool, clock), PostgresSkills(pool, clock), PostgresShowing(pool), clock, FakeEmbedder(),
     )  # fmt: skip
 
 

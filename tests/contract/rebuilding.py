@@ -121,4 +121,8 @@ async def write_some(parts: Parts) -> list[str]:
     await parts.failures.relink(two, [signature("a", message="corrected", algo=2), signature("d", algo=2)])
     for body in ("one", "two", "one"):
         await parts.skills.put(Skill("triage", "looks at logs", body, "*"), parts.embedder)
+    for name in ("gone", "back"):
+        await parts.skills.put(Skill(name, f"{name} for now", "steps", "p"), parts.embedder)
+        await parts.skills.remove("p", name)
+    await parts.skills.put(Skill("back", "back again", "steps", "p"), parts.embedder)
     return [one, other, two, top]

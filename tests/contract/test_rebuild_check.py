@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -39,7 +40,7 @@ TAMPERED = {
     "occurrence_count": "UPDATE occurrence_count SET times = times + 1 WHERE sig_sha = 'a' AND project = 'q'",
     "returned_lesson": "DELETE FROM returned_lesson",
     "signature_link": "DELETE FROM signature_link WHERE sig_sha = 'b'",
-    "skill": "UPDATE skill SET body = 'other'",
+    "skill": "UPDATE skill SET removed = false WHERE name = 'gone'",
     "symptom_projection": "UPDATE symptom_projection SET prompt_sha = 'x' WHERE text = ''",
     "vector_count": "UPDATE vector_count SET live = 9 WHERE project = 'q' AND kind = 'text' AND level_group = 'L0'",
 }
@@ -224,7 +225,7 @@ async def test_a_migration_ends_a_replay(pool):
 
 _STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["accept", "supersede", "project", "link", "relink", "see", "skill", "reference"]),
+        st.sampled_from(["accept", "supersede", "project", "link", "relink", "see", "skill", "no skill", "reference"]),
         st.integers(0, 5),
         st.integers(0, 5),
     ),
@@ -256,6 +257,9 @@ async def _step(parts, number: int, kind: str, one: int, other: int, shas: list[
             await parts.ledger.settle(settlement, lambda _: b"")
         case "skill":
             await parts.skills.put(Skill(f"s{one}", f"d{other}", "b", "*"), parts.embedder)
+        case "no skill":
+            with suppress(NotFound):
+                await parts.skills.remove("*", f"s{one}")
         case "reference":
             chunk = Node(level="R", project="*", text=f"r{one}", source=f"d{other}")
             await parts.memories.add_reference([chunk], "d")

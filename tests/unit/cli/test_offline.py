@@ -1,4 +1,4 @@
-"""The commands on files and on the store: signature, log, reference, skill, symptoms and supersede."""
+"""The commands on files and on the store: signature, log, reference, symptoms and supersede."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mem.domain.nodes import Node
 from mem.ports import AppendPlan
 from mem.store.chain import Link
 from mem.store.export import export_lines
-from mem.testing import FakeEmbedder, FakeJournal, FakeMemories, FakeSkills, FakeState
+from mem.testing import FakeEmbedder, FakeJournal, FakeMemories, FakeState
 from mem.writing import entries
 
 app = app_for(())
@@ -38,7 +38,6 @@ def state(monkeypatch) -> FakeState:
     found = FakeState()
     ports = SimpleNamespace(
         memories=FakeMemories(found),
-        skills=FakeSkills(found),
         journal=FakeJournal(found),
         embedder=FakeEmbedder(),
     )
@@ -238,33 +237,6 @@ def test_documents_that_cannot_be_read_are_one_clear_line(tmp_path, state):
     (tmp_path / "a.md").write_bytes(b"\xff\xfe\x00")
     assert "cannot be read" in one_line(run(app, ["reference", "add", str(tmp_path)]), 2)
     assert not state.nodes
-
-
-# --- skill add ---
-
-
-def test_a_skill_is_stored_and_replaced(tmp_path, state):
-    """A new skill is stored, the same again is unchanged, and another text of its name replaces it."""
-    file = tmp_path / "SKILL.md"
-    told = []
-    for body in ("one", "one", "two"):
-        file.write_text(f"---\nname: ci-triage\ndescription: reads logs\n---\n{body}\n", encoding="utf-8")
-        told.append(json.loads(run(app, ["skill", "add", str(file), "--format", "json"]).stdout))
-    assert told == [{"name": "ci-triage", "changed": changed} for changed in (True, False, True)]
-    assert [held.skill.body for held in state.skills.values()] == ["two"]
-    assert run(app, ["skill", "add", str(file)]).stdout == "ci-triage: unchanged\n"
-
-
-def test_a_file_that_is_no_skill_is_one_clear_line(tmp_path, state):
-    """A missing file, bytes that are no text, YAML that is none, and a wrong project each say so."""
-    file = tmp_path / "SKILL.md"
-    assert "cannot be read" in one_line(run(app, ["skill", "add", str(file)]), 2)
-    for data, told in ((b"\xff", "not UTF-8"), (b"# no\n", "no front matter"), (b"---\nname: [\n---\n", "no YAML")):
-        file.write_bytes(data)
-        assert told in one_line(run(app, ["skill", "add", str(file)]), 2)
-    file.write_text("---\nname: n\ndescription: d\n---\n", encoding="utf-8")
-    assert "is no project" in one_line(run(app, ["skill", "add", str(file), "--project", "*"]), 2)
-    assert not state.skills
 
 
 # --- symptoms show ---

@@ -408,7 +408,8 @@ async def test_an_error_that_nobody_foresaw_gives_nothing_away(http, stub):
     ("method", "path", "status"),
     [
         ("GET", "/", 404),
-        ("POST", "/memory/contexts", 404),
+        ("POST", "/memories/context", 404),
+        ("POST", "/memory/contexts", 405),
         ("GET", CONTEXT, 405),
         ("DELETE", ACCEPT, 405),
         ("POST", "/healthz", 405),

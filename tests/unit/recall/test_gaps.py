@@ -12,7 +12,8 @@ from mem.domain.nodes import Node
 from mem.domain.signatures import Signature
 from mem.parsing import extract
 from mem.ports import AppendPlan, LedgerKey, Reach, Settlement
-from mem.recall.gaps import MESSAGE_CHARACTERS, FindGaps
+from mem.recall.gaps import FindGaps
+from mem.recall.messages import MESSAGE_CHARACTERS
 from mem.testing import FakeFailures, FakeLedger, FakeMemories, FakeState
 from tests.unit.recall.kit import NPM_LOG, PYTHON_LOG
 

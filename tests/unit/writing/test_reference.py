@@ -1,4 +1,4 @@
-"""Reference documents by heading, and skill files."""
+"""Reference documents by heading."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from mem.domain.errors import InvalidRequest
 from mem.domain.ids import SHARED
 from mem.writing.reference import MAX_CHUNK_CHARACTERS, MAX_TITLE_CHARACTERS, reference_nodes
-from mem.writing.skills import MAX_DESCRIPTION, parse_skill
 
 SECRET = "gh" + "p_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAabcd"
 DOCUMENT = """\
@@ -100,62 +99,12 @@ def test_chunks_are_shared_unless_a_project_owns_them():
 
 @pytest.mark.parametrize("project", ["", SHARED, "home lab"])
 def test_a_project_of_that_name_cannot_exist(project):
-    """Reference and skills are held to the pattern of projects, the name of the shared one included."""
+    """Reference is held to the pattern of projects, the name of the shared one included."""
     with pytest.raises(InvalidRequest, match="is no project"):
         reference_nodes("text", source="d.md", project=project)
-    with pytest.raises(InvalidRequest, match="is no project"):
-        parse_skill("---\nname: n\ndescription: d\n---\n", name="S", project=project)
 
 
 def test_no_secret_of_a_document_is_kept():
     """Documents are redacted and stripped like everything that is stored."""
     ((_, text),) = chunks(f"Log in with {SECRET}\u202e now.\x00")
     assert text == "Log in with [redacted:github-token] now."
-
-
-def test_a_skill_is_its_front_matter_and_body():
-    """Name and description come as one line each; the body follows; other fields are left alone."""
-    text = "\ufeff---\nname: ci-triage\ndescription: >\n  Reads\n  logs.\nversion: 3\n---\n\n# Steps\n---\nmore\n"
-    skill = parse_skill(text, name="SKILL.md", project="homelab")
-    assert skill == ("ci-triage", "Reads logs.", "# Steps\n---\nmore", "homelab")
-    assert parse_skill(text, name="SKILL.md", project=None).project == SHARED
-
-
-def test_no_secret_of_a_skill_is_kept():
-    """Skills are redacted in every part."""
-    skill = parse_skill(f"---\nname: n\ndescription: uses {SECRET}\n---\n{SECRET}\n", name="S", project=None)
-    assert SECRET not in "".join(skill)
-    assert skill.body == "[redacted:github-token]"
-
-
-def test_a_long_description_is_cut():
-    """A description is for matching, not for reading."""
-    skill = parse_skill(f"---\nname: n\ndescription: {'d' * 5000}\n---\n", name="S", project=None)
-    assert skill.description == "d" * MAX_DESCRIPTION
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("", "no front matter"),
-        ("# Skill\n", "no front matter"),
-        ("---\nname: n\ndescription: d\n", "no front matter"),
-        ("\n---\nname: n\ndescription: d\n---\n", "no front matter"),
-        ("---\nname: [\n---\n", "no YAML"),
-        ("---\ndate: 2024-99-99\n---\n", "no YAML"),
-        ("---\n- name\n---\n", "names no fields"),
-        ("---\n---\n", "names no fields"),
-        ("---\ndescription: d\n---\n", "no name"),
-        ("---\nname: n\n---\n", "no description"),
-        ("---\nname: 5\ndescription: d\n---\n", "no name"),
-        ("---\nname: n\ndescription: ' '\n---\n", "no description"),
-        ("---\nname: n\ndescription: [d]\n---\n", "no description"),
-    ],
-)
-def test_a_skill_file_that_is_none_says_why_in_one_line(text, told):
-    """The error names the file and what is missing, and says what to write."""
-    with pytest.raises(InvalidRequest, match=told) as error:
-        parse_skill(text, name="SKILL.md", project=None)
-    assert "SKILL.md" in error.value.cause
-    assert "\n" not in str(error.value)
-    assert error.value.remedy
