@@ -11,7 +11,11 @@ from dataclasses import dataclass
 
 from mem.clients.clock import SystemClock
 from mem.recall.gaps import FindGaps
+from mem.recall.projects import FindProjects
+from mem.recall.recorded import OpenAnswer
 from mem.store.failures import PostgresFailures
+from mem.store.ledger import PostgresLedger
+from mem.store.memories import PostgresMemories
 from mem.store.pool import open_pool
 
 READ_STATEMENT_MS = 20_000
@@ -23,6 +27,8 @@ class Reader:
     """What can be read straight from the store, each a use case."""
 
     gaps: FindGaps
+    answer: OpenAnswer
+    projects: FindProjects
 
 
 @asynccontextmanager
@@ -34,5 +40,10 @@ async def open_reader(database_url: str, *, size: int = 4) -> AsyncIterator[Read
         Unavailable: the database does not answer.
     """
     pool = await open_pool(database_url, size=size, statement_timeout_ms=READ_STATEMENT_MS, read_only=True)
+    clock = SystemClock()
     async with pool:
-        yield Reader(gaps=FindGaps(PostgresFailures(pool, SystemClock()), SystemClock()))
+        yield Reader(
+            gaps=FindGaps(PostgresFailures(pool, clock), clock),
+            answer=OpenAnswer(PostgresLedger(pool, clock)),
+            projects=FindProjects(PostgresMemories(pool, clock)),
+        )

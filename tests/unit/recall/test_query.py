@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from mem.domain.errors import InvalidRequest, RequestConflict
+from mem.domain.errors import InvalidRequest, RequestConflict, Unavailable
 from mem.domain.nodes import Node
 from mem.ports import AppendPlan, VectorHit
 from mem.testing import FakeMemories
@@ -45,7 +45,7 @@ async def test_an_answer_has_the_shape_of_the_contract(world):
     }  # fmt: skip
     assert 0 < scores["recall"] <= 1
     explained = await world.query(WHY, explain=True)
-    assert list(explained) == [*body, "candidates"]
+    assert list(explained) == [*body, "candidates", "reranked"]
     assert all(set(one) == {"sha", "leg", "rank", "distance"} for one in explained["candidates"])
 
 
@@ -126,6 +126,23 @@ async def test_a_synthesis_shows_what_its_lessons_rest_on(world):
     assert found == [*(("L1", sha) for sha in sorted([first, second])), ("L0", _evidence_of(world, first))]
     (other,) = (await world.query("first lesson", k=1))["hits"]
     assert [one["sha"] for one in other["provenance"]] == [_evidence_of(world, first)]
+
+
+async def test_what_was_said_at_one_place_is_a_source_once(world):
+    """Two excerpts of one turn, and evidence reached on two ways, are one source; another turn is another one."""
+    turns = [Node(level="L0", project="p", text=text, source="pi:1", turn=turn) for text, turn in
+             [("it failed", 3), ("and again", 3), ("then it passed", 4)]]  # fmt: skip
+    memories = FakeMemories(world.state)
+    lesson = Node(level="L1", project="p", text="kong refuse large uploads")
+    await memories.append(AppendPlan("appended:l1", lesson, tuple(turns), (), ()))
+    above = Node(level="L2", project="p", text="limits that nobody set refuse large uploads and much else")
+    await memories.append(AppendPlan("appended:l2", above, (turns[1],), (lesson.sha,), ()))
+    await memories.put_vectors("text", {lesson.sha: lesson.text, above.sha: above.text}, world.embedder)
+    hits = (await world.query("kong refuse large uploads"))["hits"]
+    places = {hit["sha"]: [(one["level"], one["source"], one["turn"]) for one in hit["provenance"]] for hit in hits}
+    assert places[lesson.sha] == [("L0", "pi:1", 3), ("L0", "pi:1", 4)]
+    assert sorted(places[above.sha], key=str) == [("L0", "pi:1", 3), ("L0", "pi:1", 4), ("L1", None, None)]
+    assert all(one["sha"] in world.state.nodes for hit in hits for one in hit["provenance"])
 
 
 async def test_a_superseded_memory_answers_through_its_successor(world):
@@ -284,3 +301,76 @@ async def test_a_secret_in_a_question_reaches_no_leg(world):
     await world.query(f"why is {secret} refused?")
     assert seen
     assert not any(secret in text for text in seen)
+
+
+def fates(body) -> dict[str, tuple[float | None, int | None, int | None, str | None]]:
+    """Of each node in the explanation score, place before and after rerank, and why it is no hit."""
+    return {one["sha"]: (one["score"], one["before"], one["after"], one["cut"]) for one in body["reranked"]}
+
+
+async def test_an_explanation_tells_what_the_reranker_did(world):
+    """The order of recall, the one that stands, and what did not fit into it; without a reranker they are the same."""
+    near = await world.remember("kong refuse large uploads")
+    far = await world.remember("kong refuse large things at night")
+    other = await world.remember("The finance team meets on Tuesdays")
+    world.with_ports(reranker=Scores({"night": 0.9}, other=0.1))
+    body = await world.query("kong refuse large uploads", k=1, explain=True)
+    assert shas(body) == [far]
+    assert fates(body) == {far: (0.9, 2, 1, None), near: (0.1, 1, 2, "k"), other: (0.1, None, None, "floor")}
+    assert [one["sha"] for one in body["reranked"]] == [far, near, other]
+    world.break_part("reranker", rerank=Unavailable("It is away."))
+    body = await world.query("kong refuse large uploads", k=1, explain=True)
+    assert fates(body) == {near: (None, 1, 1, None), far: (None, 2, 2, "k"), other: (None, None, None, "floor")}
+
+
+async def test_what_the_reranker_had_no_time_for_is_told(world):
+    """It keeps its place in recall order, and has no score and no other place."""
+    texts = ("kong refuse large uploads", "kong refuse large things at night", "kong may refuse who comes by day")
+    made = [await world.remember(text) for text in texts]
+    world.with_ports(reranker=Scores(other=0.5, most=2))
+    body = await world.query("kong refuse large uploads", k=2, explain=True)
+    assert fates(body)[made[2]] == (None, 3, None, "unscored")
+    assert sorted(shas(body)) == sorted(made[:2])
+
+
+async def test_what_became_of_superseded_candidates_is_told(world):
+    """A successor says what it stands for; where it may not be a hit the reason is told, and where there is none."""
+    old = await world.remember(f"{ANSWER} One.")
+    middle = await world.remember(f"{ANSWER} Two.", supersedes=[old])
+    new = await world.remember("newest, of other words", supersedes=[middle])
+    above = await world.remember(f"{ANSWER} Three.")
+    raised = await world.remember("taken together", level="L2", supersedes=[above])
+    away = await world.remember(f"{ANSWER} Four.")
+    moved = await world.remember("moved elsewhere", project="q", supersedes=[away])
+    hidden = await world.remember(f"{ANSWER} Five.")
+    await world.remember("for one user", visibility="user", owner="u", supersedes=[hidden])
+    body = await world.query(ANSWER, levels=["L1"], explain=True)
+    assert shas(body) == [new]
+    cut = {sha: fate[3] for sha, fate in fates(body).items()}
+    assert cut == {new: None, raised: "level", moved: "project", hidden: "superseded"}
+    stands = {one["sha"]: one["supersedes"] for one in body["reranked"]}
+    assert stands == {new: [old, middle], raised: [above], moved: [away], hidden: []}
+    told = {one["sha"] for one in body["reranked"]}.union(*stands.values())
+    assert {one["sha"] for one in body["candidates"]} <= told
+
+
+async def test_an_explanation_is_bounded_and_complete(world):
+    """Fifty places are told, and of what lies behind them only what a leg lists; every listed candidate is told."""
+    for number in range(120):
+        await world.remember(f"kong refuse large uploads, case {number}", symptom=f"case {number % 7} of refusal")
+    body = await world.query("kong refuse large uploads", k=12, explain=True)
+    told = fates(body)
+    assert {one["sha"] for one in body["candidates"]} <= set(told)
+    assert [sha for sha, fate in told.items() if fate[3] is None] == shas(body)
+    assert sorted(fate[2] for fate in told.values() if fate[2] is not None and fate[2] <= 50) == list(range(1, 51))
+    assert len(told) <= 200
+    assert (await world.query("kong refuse large uploads", k=12, explain=True))["reranked"] == body["reranked"]
+
+
+async def test_where_the_hits_could_not_be_read_nothing_is_said_to_be_superseded(world):
+    """The legs found them, and no more than that is known."""
+    await world.remember(ANSWER)
+    world.break_part("memories", lineages=Unavailable("The store is away."))
+    body = await world.query(ANSWER, explain=True)
+    assert (body["hits"], body["reranked"]) == ([], [])
+    assert body["candidates"]
