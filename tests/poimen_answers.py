@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import psycopg
@@ -68,16 +69,15 @@ def levels_of(body: Body) -> set[str]:
 
 
 def check_provenance(tables: Tables, body: Body) -> None:
-    """Each hit names what the edges lead to, each node once, and evidence with source and turn below all of it."""
+    """Each hit names what the edges lead to, each source and turn once, and evidence below all of it."""
     for hit in body["hits"]:
         told = [Place(**one) for one in hit["provenance"]]
-        assert told
+        reached = tables.walked(hit["sha"]) or {tables.nodes[hit["sha"]]}
+        assert set(told) <= reached
+        assert {one for one in told if one.level == "L1"} == {one for one in reached if one.level == "L1"}
         assert len({one.sha for one in told}) == len(told)
-        assert {one.sha for one in told} <= set(tables.nodes)
-        assert set(told) == (tables.walked(hit["sha"]) or {tables.nodes[hit["sha"]]})
-        below = [one for one in told if one.level == "L0"]
-        assert below
-        assert all(one.source and one.turn for one in below)
+        assert places(told) == sorted(set(places(reached)))
+        assert places(told)
 
 
 def check_two_hops(tables: Tables, hit: Body) -> None:
@@ -90,13 +90,17 @@ def check_two_hops(tables: Tables, hit: Body) -> None:
     assert {one.sha for one in lessons} == tables.parents(hit["sha"]) == {shas()[one] for one in lesson_ids}
     evidence = told[len(lessons) :]
     assert {one.level for one in evidence} == {"L0"}
-    assert {one.sha for one in evidence} == {sha for one in lessons for sha in tables.parents(one.sha)}
-    assert len({one.sha for one in evidence}) == len(evidence)
-    sources = {(one.source, one.turn) for one in evidence}
+    assert {one.sha for one in evidence} <= {sha for one in lessons for sha in tables.parents(one.sha)}
     own = {(record["source"], record["turn"]) for one in lesson_ids for record in candidates()[one].evidence}
     brought = {(record["source"], record["turn"]) for one in candidates().values() for record in one.evidence}
     # A duplicate brings evidence of its own to the lesson that stands.
-    assert own <= sources <= brought
+    assert own <= set(places(evidence)) <= brought
+    assert len(set(places(evidence))) == len(evidence)
+
+
+def places(nodes: Iterable[Place]) -> list[tuple[str, int]]:
+    """Source and turn of each piece of evidence."""
+    return sorted((one.source or "", one.turn or 0) for one in nodes if one.level == "L0")
 
 
 def check_superseded(body: Body, old: str) -> None:
