@@ -11,8 +11,12 @@ from dataclasses import dataclass
 
 from mem.clients.clock import SystemClock
 from mem.recall.gaps import FindGaps
+from mem.recall.projects import FindProjects
+from mem.recall.recorded import OpenAnswer
 from mem.recall.show import ShowMemory
 from mem.store.failures import PostgresFailures
+from mem.store.ledger import PostgresLedger
+from mem.store.memories import PostgresMemories
 from mem.store.pool import open_pool
 from mem.store.showing import PostgresShowing
 
@@ -26,6 +30,8 @@ class Reader:
 
     gaps: FindGaps
     show: ShowMemory
+    answer: OpenAnswer
+    projects: FindProjects
 
 
 @asynccontextmanager
@@ -37,7 +43,11 @@ async def open_reader(database_url: str, *, size: int = 4) -> AsyncIterator[Read
         Unavailable: the database does not answer.
     """
     pool = await open_pool(database_url, size=size, statement_timeout_ms=READ_STATEMENT_MS, read_only=True)
+    clock = SystemClock()
     async with pool:
         yield Reader(
-            gaps=FindGaps(PostgresFailures(pool, SystemClock()), SystemClock()), show=ShowMemory(PostgresShowing(pool))
+            gaps=FindGaps(PostgresFailures(pool, clock), clock),
+            show=ShowMemory(PostgresShowing(pool)),
+            answer=OpenAnswer(PostgresLedger(pool, clock)),
+            projects=FindProjects(PostgresMemories(pool, clock)),
         )

@@ -99,3 +99,20 @@ def read_bytes(path: str) -> bytes:
     except OSError as error:
         cause = f"{path} cannot be read: {error.strerror}."
         raise InvalidRequest(cause, "Name a file, or - for standard input.") from error
+
+
+def read_log(path: str) -> str:
+    """The text of a log, in whatever encoding.
+
+    Raises:
+        InvalidRequest: it cannot be read, is empty, or no text.
+    """
+    from mem.parsing import decode, looks_binary  # noqa: PLC0415 - loads all rules
+
+    data = read_bytes(path)
+    if not data.strip():
+        raise InvalidRequest(f"{path} is empty.", "Name the log of the failure.")
+    if looks_binary(data):
+        raise InvalidRequest(f"{path} is a binary file, not a log.", "Name a text file, or unpack it first.")
+    # JSON cannot carry lone surrogates, and a decoder for damaged input may leave some.
+    return decode(data).encode("utf-8", "replace").decode("utf-8")

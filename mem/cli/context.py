@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show
+from mem.cli.common import Format, OutputFormat, explained, read_log, run, say, show
 from mem.cli.connect import connected
+from mem.cli.project import project_or_default
 from mem.cli.report import report
 from mem.cli.terminal import Styled, columns, tell_lines
-from mem.domain.errors import InvalidRequest
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ def register(app: typer.Typer) -> None:
 
 
 def lookup(
-    project: Annotated[str, typer.Option(help="Whose memories lead; what failed is looked up in all.")] = "default",
+    project: Annotated[
+        str | None,
+        typer.Option(help="Whose memories lead; what failed is looked up in all. Unset: by the current folder."),
+    ] = None,
     tool: Annotated[str | None, typer.Option(help="The tool that failed, such as npm.")] = None,
     task: Annotated[str | None, typer.Option(help="What you are about to do, in words.")] = None,
     file: Annotated[str | None, typer.Option(help="The failing log; - for standard input.")] = None,
@@ -39,9 +42,11 @@ def lookup(
         fields = {"tool": tool, "task": task, "scope": scope, "budget": budget}
         given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
         if file is not None:
-            given["signature_source"] = _log(file)
-        request = ContextRequest.model_validate({"request_id": made, "project": project, **given})
+            given["signature_source"] = read_log(file)
+        chosen = project_or_default(project)
+        request = ContextRequest.model_validate({"request_id": made, "project": chosen.project, **given})
         check_inputs(request)
+        chosen.tell()
         if request_id is None:
             say(f"request id: {made}")
         answer = run(_look_up(request, output, file or ""))
@@ -68,20 +73,3 @@ def _told(request: ContextRequest, reply: Reply[ContextAnswer], file: str) -> li
     from mem.cli.failing_lines import report_with_lines  # noqa: PLC0415 - loads all rules
 
     return report_with_lines(reply.answer, request, reply.sent, file, width=columns())
-
-
-def _log(path: str) -> str:
-    """The text of a log.
-
-    Raises:
-        InvalidRequest: it is empty, or no text.
-    """
-    from mem.parsing import decode, looks_binary  # noqa: PLC0415 - loads all rules
-
-    data = read_bytes(path)
-    if not data.strip():
-        raise InvalidRequest(f"{path} is empty.", "Name the log of the failure.")
-    if looks_binary(data):
-        raise InvalidRequest(f"{path} is a binary file, not a log.", "Name a text file, or unpack it first.")
-    # JSON cannot carry lone surrogates, and a decoder for damaged input may leave some.
-    return decode(data).encode("utf-8", "replace").decode("utf-8")

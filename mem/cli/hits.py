@@ -1,47 +1,83 @@
-"""The hits of a query as a person reads them, and the order of each leg where it was asked for."""
+"""The hits of a query as a person reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from pathlib import Path
 
-from mem.cli.terminal import UNKNOWN_WIDTH, flat, wrapped
+from mem.cli.links import file_link
+from mem.cli.recalled import told_recall
+from mem.cli.terminal import Style, Styled, unsteered, wrapped
 from mem.domain.nodes import Parent
-from mem.domain.query import QueryAnswer, QueryCandidate, QueryHit
+from mem.domain.query import QueryAnswer, QueryHit
+
+TEXT_LINES = 14
+SOURCES = 8
+"""So many lines of a memory and so many of its sources are shown; the document has all."""
+
+_DEEPEST = 16
+"""So many columns of its own indent a line of a memory keeps."""
 
 
-def told_hits(answer: QueryAnswer) -> str:
-    """One block a hit, then what failed, then the candidates of each leg."""
-    lines = [] if answer.hits else ["no hit"]
-    for hit in answer.hits:
-        lines += [*_hit(hit), ""]
-    lines += [f"degraded: {each.leg}: {each.reason}" for each in answer.degraded]
+def told_hits(answer: QueryAnswer, *, width: int, folder: Path) -> list[Styled]:
+    """How many there are, then a block for each, then what recall found where that was asked for, then what failed.
+
+    Args:
+        width: of the lines, in columns.
+        folder: from where sources that are paths are seen.
+    """
+    count = {0: "no hit", 1: "1 hit"}.get(len(answer.hits), f"{len(answer.hits)} hits")
+    head = f"{count} for query {answer.query_id} in project {answer.project}"
+    lines = [Styled(line, Style.TITLE) for line in wrapped(head, width, later="  ")]
+    for place, hit in enumerate(answer.hits, 1):
+        lines += [Styled(""), *_hit(place, hit, width, folder)]
     if answer.candidates is not None:
-        lines += _candidates(answer.candidates, answer.hits)
-    return "\n".join(lines).rstrip("\n")
+        lines += [Styled(""), *told_recall(answer, answer.candidates, width)]
+    elif not answer.hits:
+        step = "next: --explain shows what came nearest; --levels L0,R asks for evidence and documentation"
+        lines += map(Styled, wrapped(step, width, later="    "))
+    failed = [f"degraded: {each.leg}: {each.reason}" for each in answer.degraded]
+    lines += [Styled("")] if failed else []
+    return lines + [Styled(line, Style.BAD) for one in failed for line in wrapped(one, width, later="    ")]
 
 
-def _hit(hit: QueryHit) -> list[str]:
+def _hit(place: int, hit: QueryHit, width: int, folder: Path) -> list[Styled]:
     # Without a reranker the similarity is all there is.
     score = f"{hit.score:.4f}" if hit.score is not None else f"~{hit.scores.recall or 0.0:.4f}"
-    lines = [f"{score}  {hit.level}  {hit.sha[:12]}  {hit.project or 'shared'}"]
-    lines += wrapped(hit.text, UNKNOWN_WIDTH, indent="    ")
-    lines += [f"    from {_place(parent)}" for parent in hit.provenance]
+    head = f"{place}.  {score}  {hit.level}  {hit.sha[:12]}  {hit.project or 'shared'}"
+    lines = [Styled(line, Style.FAIR) for line in ([head] if len(head) <= width else wrapped(head, width, later="  "))]
+    text = list(_lines(hit.text, width))
+    lines += [Styled(line) for line in text[:TEXT_LINES]]
+    lines += _more("    ", len(text) - TEXT_LINES, "line")
+    lines += [line for parent in hit.provenance[:SOURCES] for line in _source(parent, width, folder)]
+    lines += _more("  ", len(hit.provenance) - SOURCES, "source")
     if hit.supersedes:
-        lines.append("    in place of " + ", ".join(sha[:12] for sha in hit.supersedes))
+        told = f"in place of {', '.join(sha[:12] for sha in hit.supersedes)}"
+        lines += [Styled(line, Style.FAINT) for line in wrapped(told, width, indent="  ", later="    ")]
     return lines
 
 
-def _place(parent: Parent) -> str:
-    source = f"  {flat(parent.source)}" if parent.source is not None else ""
+def _lines(text: str, width: int) -> Iterator[str]:
+    """The lines of a memory, further indented than any of ours, so that it can pretend to be none."""
+    for line in unsteered(text).splitlines():
+        whole = line.expandtabs(4)
+        own = " " * min(len(whole) - len(whole.lstrip()), _DEEPEST)
+        yield from wrapped(whole, width, indent=f"    {own}")
+
+
+def _more(indent: str, left_out: int, noun: str) -> list[Styled]:
+    if left_out < 1:
+        return []
+    return [
+        Styled(
+            f"{indent}\u2026 {left_out} more {noun}{'' if left_out == 1 else 's'}; in full: --format json", Style.FAINT
+        )
+    ]
+
+
+def _source(parent: Parent, width: int, folder: Path) -> list[Styled]:
+    """Where a hit comes from; a source that is a file which is there can be clicked, where it stands on one line."""
     turn = f" turn {parent.turn}" if parent.turn is not None else ""
-    return f"{parent.level}  {parent.sha[:12]}{source}{turn}"
-
-
-def _candidates(candidates: Sequence[QueryCandidate], hits: Sequence[QueryHit]) -> list[str]:
-    """A table; a superseded candidate is marked by the hit that stands for it."""
-    number = {sha: place for place, hit in enumerate(hits, 1) for sha in (hit.sha, *hit.supersedes)}
-    lines = ["leg      rank  distance  candidate     hit"]
-    for one in candidates:
-        became = f"#{number[one.sha]}" if one.sha in number else "-"
-        lines.append(f"{one.leg:<7}  {one.rank:>4}  {one.distance:>8.4f}  {one.sha[:12]}  {became}")
-    return lines
+    told = f"from {parent.level} {parent.sha[:12]} {parent.source or ''}{turn}"
+    link = None if parent.source is None else file_link(parent.source, folder)
+    return [Styled(line, Style.FAINT, link) for line in wrapped(told, width, indent="  ", later="      ")]

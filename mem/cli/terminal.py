@@ -32,11 +32,19 @@ class Style(Enum):
     FAINT = "2"
 
 
+class Link(NamedTuple):
+    """What of a line a terminal opens when it is clicked, and what it opens."""
+
+    label: str
+    target: str
+
+
 class Styled(NamedTuple):
     """One line for people."""
 
     text: str
     style: Style = Style.PLAIN
+    link: Link | None = None
 
 
 def unsteered(text: str) -> str:
@@ -56,11 +64,18 @@ def printed(lines: Iterable[Styled], *, colour: bool) -> str:
 
 def _printed(line: Styled, *, colour: bool) -> str:
     text = unsteered(line.text).replace("\n", " ")
-    return f"\x1b[{line.style.value}m{text}\x1b[0m" if colour and line.style.value and text else text
+    if not colour or not text:
+        return text
+    if line.link is not None and line.link.label:
+        before, label, behind = text.rpartition(line.link.label)
+        # Nothing but printable ASCII may stand there: what else is in it would end it early, and steer the terminal.
+        if label and re.fullmatch(r"[!-~]+", line.link.target):
+            text = f"{before}\x1b]8;;{line.link.target}\x1b\\{label}\x1b]8;;\x1b\\{behind}"
+    return f"\x1b[{line.style.value}m{text}\x1b[0m" if line.style.value else text
 
 
 def tell_lines(lines: Iterable[Styled]) -> None:
-    """Print lines on stdout, coloured where that is a terminal that shows colours."""
+    """Print lines on stdout, with colours and links where that is a terminal that shows colours."""
     sys.stdout.write(printed(lines, colour=shows_colours(sys.stdout)) + "\n")
     sys.stdout.flush()
 

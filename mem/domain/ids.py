@@ -59,6 +59,15 @@ def checked_project(project: str) -> str:
         ) from error
 
 
+def is_project(name: str) -> bool:
+    """Whether a project can have this name."""
+    try:
+        checked_project(name)
+    except InvalidRequest:
+        return False
+    return True
+
+
 class Marked(Protocol):
     """A message that may carry the fingerprint which its door computed."""
 

@@ -12,6 +12,7 @@ from mem.domain.lookup import Degradation, Scores
 from mem.domain.nodes import Level, Parent
 
 QueryLeg = Literal["symptom", "text", "lexical"]
+QueryCut = Literal["k", "floor", "unscored", "level", "project", "superseded"]
 
 DEFAULT_K = 5
 MAX_K = 50
@@ -68,8 +69,30 @@ class QueryCandidate(BaseModel):
     distance: float
 
 
+class QueryReranked(BaseModel):
+    """What became of a node that the legs found, or of the live one in its place, which `supersedes` them.
+
+    `before` and `after` are its places, from 1, in the order of recall and in the one that stands, among the nodes that
+    concern the question. `cut` says why it is no hit: there were `k` others, it is below the `floor` of what concerns
+    the question, the reranker had no time for it (`unscored`), it stands for a hit but is of another `level` or
+    `project`, or it is `superseded` without a successor that may be read.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    sha: str
+    supersedes: list[str]
+    score: float | None
+    before: int | None
+    after: int | None
+    cut: QueryCut | None
+
+
 class QueryAnswer(BaseModel):
-    """The answer; no time, latency or random id is in it. `candidates` is there only where `explain` was asked for."""
+    """The answer; no time, latency or random id is in it.
+
+    `candidates` and `reranked` are there only where `explain` was asked for.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -78,6 +101,16 @@ class QueryAnswer(BaseModel):
     hits: list[QueryHit]
     degraded: list[Degradation]
     candidates: list[QueryCandidate] | None = Field(default=None, exclude_if=lambda value: value is None)
+    reranked: list[QueryReranked] | None = Field(default=None, exclude_if=lambda value: value is None)
+
+
+class RecordedQuery(BaseModel):
+    """Names a query that was answered."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    project: Project
+    query_id: RequestId
 
 
 def check_question(request: QueryRequest) -> None:

@@ -44,6 +44,10 @@ class Ledger(Protocol):
         """
         ...
 
+    async def recorded(self, key: LedgerKey) -> bytes | None:
+        """The response to whatever was asked under a key."""
+        ...
+
     async def store(self, key: LedgerKey, fingerprint: str, response: bytes) -> bytes:
         """Store a response, or return the one stored first.
 

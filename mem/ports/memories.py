@@ -178,6 +178,10 @@ class Memories(Protocol):
         """The shas of L1 and L2 behind `after`, superseded ones included, in their order."""
         ...
 
+    async def projects(self) -> list[str]:
+        """The projects of which anything is known that all may read, by name; `*` where something is shared."""
+        ...
+
     async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
         """The direct parents of each node, in order of level, source, turn and sha."""
         ...

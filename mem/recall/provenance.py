@@ -19,6 +19,15 @@ async def rests_on(memories: Memories, shas: Sequence[str]) -> dict[str, list[Pa
     return {sha: _walked(parents, further) for sha, parents in direct.items()}
 
 
+def each_place_once(parents: Sequence[Parent]) -> list[Parent]:
+    """Of several with the same source and turn the first."""
+    found: dict[tuple[str | None, ...], Parent] = {}
+    for one in parents:
+        place = (one.sha,) if one.source is None else (one.source, str(one.turn))
+        found.setdefault((one.level, *place), one)
+    return list(found.values())
+
+
 def _walked(parents: Sequence[Parent], further: Mapping[str, Sequence[Parent]]) -> list[Parent]:
     found = {parent.sha: parent for parent in parents}
     for parent in parents:

@@ -8,22 +8,25 @@ from typing import NamedTuple
 
 from mem.domain.ids import SHARED
 from mem.domain.nodes import VectorKind
-from mem.domain.query import QueryCandidate, QueryLeg
+from mem.domain.query import QueryLeg
 from mem.ports import Candidate, Memories, Vector, VectorHit, WordHit
 from mem.recall.gather import Similar, unite
 from mem.recall.legs import Legs
 from mem.recall.question import Question
 
-LISTED = 50
-DISTANCE_DIGITS = 6
-
 
 class Recalled(NamedTuple):
-    """What the legs found: raw hits by leg, and the candidates made of them, each with the shas that it supersedes."""
+    """What the legs found: raw hits by leg, and the candidates made of them, each with the shas that it supersedes.
+
+    `outside` are live nodes that stand for a hit but are of another level or project, `lost` the superseded hits that
+    nothing which may be read stands for.
+    """
 
     by_leg: Mapping[QueryLeg, Sequence[VectorHit | WordHit]]
-    candidates: list[Candidate]
-    superseded: Mapping[str, Sequence[str]]
+    candidates: Sequence[Candidate] = ()
+    superseded: Mapping[str, Sequence[str]] = {}
+    outside: Sequence[Candidate] = ()
+    lost: Sequence[str] = ()
 
 
 async def recall(memories: Memories, legs: Legs, question: Question, vectors: Mapping[str, Vector]) -> Recalled:
@@ -42,22 +45,16 @@ async def recall(memories: Memories, legs: Legs, question: Question, vectors: Ma
     )
     gathered = await unite(memories, legs, [], similar)
     if gathered is None:
-        return Recalled(by_leg, [], {})
-    # A successor may be of another level or project than what it superseded.
-    reach = {question.reach.project, SHARED}
-    candidates = [
-        one for one in gathered.candidates.values() if one.node.level in question.levels and one.node.project in reach
-    ]
-    return Recalled(by_leg, sorted(candidates, key=lambda one: one.node.stored_sha), gathered.superseded)
-
-
-def explained(recalled: Recalled) -> list[QueryCandidate]:
-    """Each leg's order before rerank, to 50."""
-    return [
-        QueryCandidate(sha=hit.sha, leg=leg, rank=rank, distance=round(1.0 - hit.similarity, DISTANCE_DIGITS))
-        for leg, hits in recalled.by_leg.items()
-        for rank, hit in enumerate(hits[:LISTED], 1)
-    ]
+        return Recalled(by_leg)
+    candidates: list[Candidate] = []
+    outside: list[Candidate] = []
+    for _, one in sorted(gathered.candidates.items()):
+        # A successor may be of another level or project than what it superseded.
+        inside = one.node.level in question.levels and one.node.project in {question.reach.project, SHARED}
+        (candidates if inside else outside).append(one)
+    hits = {hit.sha for found in by_leg.values() for hit in found}
+    lost = hits.difference(gathered.candidates, *gathered.superseded.values())
+    return Recalled(by_leg, candidates, gathered.superseded, outside, sorted(lost))
 
 
 def ranks_of(recalled: Recalled, sha: str) -> dict[QueryLeg, int]:

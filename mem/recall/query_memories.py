@@ -12,10 +12,11 @@ from mem.domain.lookup import Scores
 from mem.domain.nodes import Parent
 from mem.domain.query import QueryAnswer, QueryHit, QueryInput, check_question
 from mem.ports import Embedder, Ledger, LedgerKey, Memories, Reranker, Vector
+from mem.recall.explaining import listed, reranked
 from mem.recall.gather import embedded
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS, Legs
-from mem.recall.provenance import rests_on
-from mem.recall.query_legs import Recalled, explained, ranks_of, recall
+from mem.recall.provenance import each_place_once, rests_on
+from mem.recall.query_legs import Recalled, ranks_of, recall
 from mem.recall.query_outcome import HitTrace, QueryOutcome, QueryTrace, UnsettledQuery
 from mem.recall.question import Question, plain_question, read_question
 from mem.recall.rank import Ranked, rank_hits
@@ -69,13 +70,18 @@ class QueryMemories:
         question = await legs.run("signatures", "read", asyncio.to_thread(read_question, request), None)
         question = question or plain_question(request)
         recalled = await self._recall(question, legs)
-        hits = await self._hits(request, question, recalled, legs)
+        scored = await score_best(
+            self._ports.reranker, legs, lambda _: question.asked, recalled.candidates, wanted=request.k
+        )
+        ranked = rank_hits(*scored, request.project, request.k)
+        provenance = await legs.run("text", "provenance", self._provenance(ranked), dict[str, list[Parent]]())
         answer = QueryAnswer(
             query_id=request.request_id,
             project=request.project,
-            hits=hits,
+            hits=[_hit(one, provenance, recalled) for one in ranked],
             degraded=legs.degraded,
-            candidates=explained(recalled) if request.explain else None,
+            candidates=listed(recalled) if request.explain else None,
+            reranked=reranked(recalled, question, scored, request.k) if request.explain else None,
         )
         return await self._store(key, mark, answer, recalled, legs)
 
@@ -85,16 +91,11 @@ class QueryMemories:
         # No vectors at all where the embedder failed.
         return await recall(self._ports.memories, legs, question, dict(zip(question.texts, vectors, strict=False)))
 
-    async def _hits(self, request: QueryInput, question: Question, recalled: Recalled, legs: Legs) -> list[QueryHit]:
-        scored = await score_best(
-            self._ports.reranker, legs, lambda _: question.asked, recalled.candidates, wanted=request.k
-        )
-        ranked = rank_hits(*scored, request.project, request.k)
-        provenance = await legs.run("text", "provenance", self._provenance(ranked), dict[str, list[Parent]]())
-        return [_hit(one, provenance, recalled) for one in ranked]
-
     async def _provenance(self, ranked: Sequence[Ranked]) -> dict[str, list[Parent]]:
-        """What each hit rests on: its parents, and what those that are lessons rest on; each once, nearest first."""
+        """What each hit rests on, nearest first: its parents, and what those that are lessons rest on.
+
+        Each once, and what was said at one place once, too, however many excerpts of it there are.
+        """
         own: dict[str, list[Parent]] = {}
         lessons = []
         for node in (one.candidate.node for one in ranked):
@@ -104,7 +105,8 @@ class QueryMemories:
                 own[node.stored_sha] = [
                     Parent(level=node.level, sha=node.stored_sha, source=node.source, turn=node.turn)
                 ]
-        return own | await rests_on(self._ports.memories, lessons)
+        found = await rests_on(self._ports.memories, lessons)
+        return own | {sha: each_place_once(parents) for sha, parents in found.items()}
 
     async def _store(
         self, key: LedgerKey, mark: str, answer: QueryAnswer, recalled: Recalled, legs: Legs

@@ -37,6 +37,11 @@ class PostgresLedger:
         """
         return await on_connection(self._pool, lambda c: _find(c, key, fingerprint, self._clock.now()))
 
+    async def recorded(self, key: LedgerKey) -> bytes | None:
+        """The response to whatever was asked under a key."""
+        found = await on_connection(self._pool, lambda c: _row(c, key, self._clock.now()))
+        return None if found is None else bytes(found.response)
+
     async def store(self, key: LedgerKey, fingerprint: str, response: bytes) -> bytes:
         """Store a response, or return the one stored first.
 
@@ -115,8 +120,13 @@ async def note_returned(connection: Connection, project: str, shas: Sequence[str
 
 
 async def _find(connection: Connection, key: LedgerKey, fingerprint: str, now: datetime) -> bytes | None:
+    found = await _row(connection, key, now)
+    return None if found is None else _response(found, key, fingerprint)
+
+
+async def _row(connection: Connection, key: LedgerKey, now: datetime) -> Answered | None:
     row = await (await connection.execute(sql("ledger.find"), {**key._asdict(), "now": now})).fetchone()
-    return None if row is None else _response(Answered(*row), key, fingerprint)
+    return None if row is None else Answered(*row)
 
 
 async def _before(

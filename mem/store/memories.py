@@ -130,6 +130,10 @@ class PostgresMemories:
         """The shas of L1 and L2 behind `after`, in their order."""
         return await on_connection(self._pool, lambda c: nodes.lessons(c, after, limit))
 
+    async def projects(self) -> list[str]:
+        """The projects of which anything is known that all may read, by name; `*` where something is shared."""
+        return await on_connection(self._pool, nodes.projects)
+
     async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
         """The direct parents of each node, in order of level, source, turn and sha."""
         return await on_connection(self._pool, lambda c: nodes.parents(c, shas))

@@ -109,6 +109,11 @@ async def lessons(connection: Connection, after: str, limit: int) -> list[str]:
     return [sha for (sha,) in await cursor.fetchall()]
 
 
+async def projects(connection: Connection) -> list[str]:
+    """The projects that have nodes for all."""
+    return [project for (project,) in await (await connection.execute(sql("nodes.projects"))).fetchall()]
+
+
 async def parents(connection: Connection, shas: Sequence[str]) -> dict[str, list[Parent]]:
     """The direct parents of each node; empty for one without."""
     found: dict[str, list[Parent]] = {sha: [] for sha in shas}

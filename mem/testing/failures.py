@@ -97,12 +97,19 @@ class FakeLedger:
 
     async def find(self, key: LedgerKey, fingerprint: str) -> bytes | None:
         """The stored response."""
-        answered = self._state.ledger.get(key)
-        if answered is None or answered.expires_at <= self._state.clock.now():
-            return None
-        if answered.fingerprint != fingerprint:
+        answered = self._row(key)
+        if answered is not None and answered.fingerprint != fingerprint:
             raise RequestConflict.of(key.request_id)
-        return answered.response
+        return None if answered is None else answered.response
+
+    async def recorded(self, key: LedgerKey) -> bytes | None:
+        """The response to whatever was asked under a key."""
+        answered = self._row(key)
+        return None if answered is None else answered.response
+
+    def _row(self, key: LedgerKey) -> Answered | None:
+        answered = self._state.ledger.get(key)
+        return answered if answered is not None and answered.expires_at > self._state.clock.now() else None
 
     async def store(self, key: LedgerKey, fingerprint: str, response: bytes) -> bytes:
         """Store a response, or return the one stored first."""

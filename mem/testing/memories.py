@@ -125,6 +125,10 @@ class FakeMemories:
         found = [sha for sha, node in self._state.nodes.items() if node.level in {"L1", "L2"} and sha > after]
         return sorted(found)[:limit]
 
+    async def projects(self) -> list[str]:
+        """The projects of which anything is known that all may read, by name; `*` where something is shared."""
+        return sorted({node.project for node in self._state.nodes.values() if node.visibility == "global"})
+
     async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
         """The direct parents of each node, in order of level, source, turn and sha."""
         return {sha: self._parents(sha) for sha in shas}

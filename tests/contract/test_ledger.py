@@ -35,6 +35,18 @@ async def test_store_and_find(parts):
     assert await parts.ledger.find(_key(operation="accept"), "f") is None
 
 
+async def test_what_was_answered_is_found_without_the_request(parts):
+    """Whatever was asked, under the very key and until it expires; nothing is made of it."""
+    assert await parts.ledger.recorded(_key()) is None
+    await parts.ledger.store(_key(), "f", b"first\x00")
+    assert await parts.ledger.recorded(_key()) == b"first\x00"
+    assert await parts.ledger.recorded(_key(operation="query")) is None
+    assert await parts.ledger.recorded(LedgerKey("context", "q", "1")) is None
+    parts.clock.advance(timedelta(days=30))
+    assert await parts.ledger.recorded(_key()) is None
+    assert (await parts.journal.head()).length == 0
+
+
 async def test_store_at_once(parts):
     """Of ten concurrent responses one is stored, and all ten callers get it."""
     stored = await asyncio.gather(*(parts.ledger.store(_key(), "f", bytes([number])) for number in range(10)))

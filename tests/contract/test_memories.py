@@ -159,6 +159,18 @@ async def test_returning_to_a_superseded_text_makes_no_circle(parts):
     assert (await parts.memories.lineages([new]))[new].node.stored_sha == new
 
 
+async def test_projects_are_those_with_something_for_all(parts):
+    """Lessons and their evidence, and what all share; what is for one user alone tells of no project."""
+    assert await parts.memories.projects() == []
+    await parts.accept("one", project="q")
+    await parts.accept("two", project="p")
+    await parts.accept("three", project="p")
+    await parts.accept("four", project="r", visibility="user", owner="u", evidence_texts=())
+    assert await parts.memories.projects() == ["p", "q"]
+    await parts.memories.add_reference([Node(level="R", project="*", text="t", source="s")], "s")
+    assert await parts.memories.projects() == ["*", "p", "q"]
+
+
 async def test_resolve(parts):
     """A prefix is resolved when it is hex, known and unambiguous."""
     sha = await parts.accept("lesson")

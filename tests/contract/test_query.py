@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from mem.domain.accepting import MadeProjection
+from mem.domain.errors import NotFound
 from mem.domain.nodes import Node
-from mem.domain.query import QueryInput
+from mem.domain.query import QueryInput, RecordedQuery
+from mem.ports import LedgerKey
+from mem.recall.projects import FindProjects, Known
 from mem.recall.query_memories import QueryMemories, QueryPorts
+from mem.recall.recorded import OpenAnswer
 from mem.testing import FakeReranker
 from tests.contract.parts import Parts, evidence, lesson_plan
 
@@ -66,6 +71,10 @@ async def test_a_superseded_candidate_becomes_its_successor(parts, shas):
     assert legs(body)["text"][0] == shas["old"]
     (hit,) = body["hits"]
     assert (hit["sha"], hit["supersedes"]) == (shas["new"], [shas["old"]])
+    (fate,) = body["reranked"]
+    assert fate == {
+        "sha": shas["new"], "supersedes": [shas["old"]], "score": hit["score"], "before": 1, "after": 1, "cut": None,
+    }  # fmt: skip
 
 
 async def test_every_level_is_searched_and_names_its_origin(parts, shas):
@@ -90,3 +99,32 @@ async def test_a_query_leaves_nothing_but_its_answer(parts, shas):
     assert await parts.journal.head() == head
     await parts.accept(SYMPTOM)
     assert await ask(parts, SYMPTOM) == first
+
+
+async def test_an_answer_is_opened_again_as_it_was(parts, shas):
+    """To the byte, without its question, by project and query id, until it expires; a lookup of that id is another."""
+    body = await ask(parts, SYMPTOM, request_id="q")
+    opened = OpenAnswer(parts.ledger)
+    recorded = await opened(RecordedQuery(project="p", query_id="q"))
+    assert json.loads(recorded) == body
+    await parts.ledger.store(LedgerKey("context", "p", "looked-up"), "f", b"{}")
+    parts.clock.advance(timedelta(days=29))
+    assert await opened(RecordedQuery(project="p", query_id="q")) == recorded
+    for project, query_id in (("other", "q"), ("p", "nothing"), ("p", "looked-up")):
+        with pytest.raises(NotFound, match=f"'{query_id}' of project '{project}' is recorded"):
+            await opened(RecordedQuery(project=project, query_id=query_id))
+    parts.clock.advance(timedelta(days=1))
+    with pytest.raises(NotFound, match="kept for 30 days"):
+        await opened(RecordedQuery(project="p", query_id="q"))
+
+
+async def test_what_is_known_of_a_project(parts):
+    """Whether it has memories, whether all share some, and which other projects have the nearest names."""
+    find = FindProjects(parts.memories)
+    assert await find("billing") == Known(own=False, shared=False, nearest=[])
+    for project in ("billing", "billing-web", "shop", "zoo", "biling"):
+        await parts.accept(f"of {project}", project=project)
+    assert await find("billing") == Known(own=True, shared=False, nearest=["biling", "billing-web", "shop"])
+    await parts.memories.add_reference([Node(level="R", project="*", text="t", source="s")], "s")
+    assert (await find("BILING")).nearest == ["biling", "billing", "billing-web"]
+    assert await find("bill") == Known(own=False, shared=True, nearest=["billing", "biling", "billing-web"])

@@ -46,17 +46,19 @@ class Loop:
         async with httpx2.AsyncClient(base_url=self.stack.http, timeout=60) as client:
             return await client.post(path, json=body, headers=headers)
 
-    async def mem(self, *arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Result:
+    async def mem(
+        self, *arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None, folder: Path = ROOT
+    ) -> Result:
         """Run the command line as a user would, against this stack."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("MEM_", "TEMPORAL_"))}
-        environment |= {"MEM_HOME": str(self.home), **(env or {})}
+        environment |= {"MEM_HOME": str(self.home), "PYTHONPATH": str(ROOT), **(env or {})}
         run = await asyncio.to_thread(
             subprocess.run,
             [sys.executable, "-m", "mem.cli.main", *arguments],
             input=stdin,
             capture_output=True,
             env=environment,
-            cwd=ROOT,
+            cwd=folder,
             timeout=120,
         )
         return Result(run.returncode, run.stdout.decode(), run.stderr.decode())

@@ -105,6 +105,10 @@ ORDER BY n.source NULLS FIRST, n.turn NULLS FIRST, n.sha
 -- A page of the lessons, superseded ones included.
 SELECT sha FROM memory_node WHERE level IN ('L1', 'L2') AND sha > %(after)s ORDER BY sha LIMIT %(limit)s
 
+-- name: projects
+-- The projects that have nodes for all to read, by a scan: asked only where a question found nothing.
+SELECT project FROM memory_node WHERE visibility = 'global' GROUP BY project ORDER BY project
+
 -- name: parents
 -- The direct parents of nodes.
 SELECT e.child_sha, n.level, n.sha, n.source, n.turn

@@ -62,10 +62,24 @@ def test_what_is_asked_is_what_was_given(client, tmp_path):
 
 def test_a_made_request_id_is_told_and_new_each_time(client):
     """Without an id the command makes one and prints it on stderr, so that the same can be asked again."""
-    told = [run(app, ["lookup", "--tool", "npm"]).stderr for _ in range(2)]
+    told = [run(app, ["lookup", "--project", "p", "--tool", "npm"]).stderr for _ in range(2)]
     assert told == [f"request id: {each.request_id}\n" for each in client.requests]
     assert told[0] != told[1]
-    assert run(app, ["lookup", "--tool", "npm", "--request-id", "r"]).stderr == ""
+    assert run(app, ["lookup", "--project", "p", "--tool", "npm", "--request-id", "r"]).stderr == ""
+
+
+def test_the_folder_says_the_project_if_none_is_named(client, tmp_path):
+    """As for a question; but what happened before is told outside of any repository, too, and in one without a name."""
+    (tmp_path / ".mem.toml").write_text('project = "shop"', encoding="utf-8")
+    told = run(app, ["lookup", "--tool", "npm", "--request-id", "r"]).stderr
+    assert (client.requests[0].project, told) == ("shop", f"project: shop ({tmp_path / '.mem.toml'})\n")
+    (tmp_path / ".mem.toml").write_text('project = "my shop"', encoding="utf-8")
+    wrong = run(app, ["lookup", "--tool", "npm"])
+    assert (wrong.exit_code, wrong.stdout, len(client.requests)) == (2, "", 1)
+    (tmp_path / ".mem.toml").unlink()
+    told = run(app, ["lookup", "--tool", "npm", "--request-id", "r"]).stderr
+    assert client.requests[1].project == "default"
+    assert told == f"project: default (no git repository and no .mem.toml from {tmp_path} up)\n"
 
 
 def test_json_is_the_body_and_nothing_else(client):
@@ -127,7 +141,7 @@ def test_wrong_usage_is_told_before_anything_is_reached(monkeypatch):
 
     monkeypatch.setattr("mem.cli.context.connected", connected)
     assert run(app, ["lookup"]).exit_code == 2
-    result = run(app, ["lookup", "--tool", "npm", "--request-id", "r"])
+    result = run(app, ["lookup", "--project", "p", "--tool", "npm", "--request-id", "r"])
     assert (result.exit_code, result.stdout, result.stderr) == (
         1,
         "",

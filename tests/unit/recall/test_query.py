@@ -45,7 +45,7 @@ async def test_an_answer_has_the_shape_of_the_contract(world):
     }  # fmt: skip
     assert 0 < scores["recall"] <= 1
     explained = await world.query(WHY, explain=True)
-    assert list(explained) == [*body, "candidates"]
+    assert list(explained) == [*body, "candidates", "reranked"]
     assert all(set(one) == {"sha", "leg", "rank", "distance"} for one in explained["candidates"])
 
 
@@ -126,6 +126,23 @@ async def test_a_synthesis_shows_what_its_lessons_rest_on(world):
     assert found == [*(("L1", sha) for sha in sorted([first, second])), ("L0", _evidence_of(world, first))]
     (other,) = (await world.query("first lesson", k=1))["hits"]
     assert [one["sha"] for one in other["provenance"]] == [_evidence_of(world, first)]
+
+
+async def test_what_was_said_at_one_place_is_a_source_once(world):
+    """Two excerpts of one turn, and evidence reached on two ways, are one source; another turn is another one."""
+    turns = [Node(level="L0", project="p", text=text, source="pi:1", turn=turn) for text, turn in
+             [("it failed", 3), ("and again", 3), ("then it passed", 4)]]  # fmt: skip
+    memories = FakeMemories(world.state)
+    lesson = Node(level="L1", project="p", text="kong refuse large uploads")
+    await memories.append(AppendPlan("appended:l1", lesson, tuple(turns), (), ()))
+    above = Node(level="L2", project="p", text="limits that nobody set refuse large uploads and much else")
+    await memories.append(AppendPlan("appended:l2", above, (turns[1],), (lesson.sha,), ()))
+    await memories.put_vectors("text", {lesson.sha: lesson.text, above.sha: above.text}, world.embedder)
+    hits = (await world.query("kong refuse large uploads"))["hits"]
+    places = {hit["sha"]: [(one["level"], one["source"], one["turn"]) for one in hit["provenance"]] for hit in hits}
+    assert places[lesson.sha] == [("L0", "pi:1", 3), ("L0", "pi:1", 4)]
+    assert sorted(places[above.sha], key=str) == [("L0", "pi:1", 3), ("L0", "pi:1", 4), ("L1", None, None)]
+    assert all(one["sha"] in world.state.nodes for hit in hits for one in hit["provenance"])
 
 
 async def test_a_superseded_memory_answers_through_its_successor(world):

@@ -94,7 +94,8 @@ def outputs(lesson: str) -> dict[str, str]:
         "cut": compact[:500],
         "hit": json.dumps(hit),
         "query": json.dumps(_query(hit)),
-        "hits": told_hits(_explained(hit)),
+        "hits": printed(told_hits(_explained(hit), width=100, folder=Path("/nowhere")), colour=False),
+        "narrow_hits": printed(told_hits(_explained(hit), width=60, folder=Path("/nowhere")), colour=False),
         "report": reports[100],
         "narrow": reports[40],
         "similar": printed(report(_similar(answer), request, quotes, width=100), colour=False),
@@ -154,7 +155,13 @@ def _explained(hit: dict[str, Any]) -> QueryAnswer:
     answer = _query(hit)
     hits = [one | {"supersedes": hit["supersedes"]} for one in answer["hits"]]
     legs = [{"sha": hit["sha"], "leg": leg, "rank": 1, "distance": 0.125} for leg in ("symptom", "text")]
-    return QueryAnswer.model_validate(answer | {"hits": hits, "degraded": [], "candidates": legs})
+    legs.append({"sha": "d" * 64, "leg": "lexical", "rank": 1, "distance": 0.5})
+    one = {"sha": hit["sha"], "supersedes": hit["supersedes"], "score": 0.91, "before": 1, "after": 1, "cut": None}
+    other = {"sha": "f" * 64, "supersedes": [], "score": 0.5, "before": 2, "after": 2, "cut": "k"}
+    legs.append({"sha": "f" * 64, "leg": "text", "rank": 2, "distance": 0.75})
+    return QueryAnswer.model_validate(
+        answer | {"hits": hits, "degraded": [], "candidates": legs, "reranked": [one, other]}
+    )
 
 
 def _accepted() -> AcceptAnswer:
