@@ -133,7 +133,7 @@ async def incident(store: Store, chance: random.Random, project: str, name: str,
     if chance.random() < 0.1:
         chunk = Node(level="R", project="*", text=words(chance, 100), source=name)
         await store.memories.add_reference([chunk], name)
-        await store.memories.put_vectors("text", {chunk.sha: chunk.text}, store.embedder)
+        await store.memories.embed_reference([chunk.sha], store.embedder)
         await store.skills.put(Skill(f"skill-{name}", words(chance, 10), words(chance, 100), project), store.embedder)
     return sha
 

@@ -50,7 +50,7 @@ async def _add(documents: dict[str, str], project: str | None) -> dict[str, int]
             # Adding again repeats the first answer; what is new to this call is what was not there before.
             added[source] = len(texts) - len(await ports.memories.nodes(list(texts)))
             await ports.memories.add_reference(nodes, source)
-            await ports.memories.put_vectors("text", texts, ports.embedder)
+            await ports.memories.embed_reference(list(texts), ports.embedder)
             say(f"{source}: {added[source]} new of {len(texts)} chunks")
     return added
 

@@ -148,7 +148,10 @@ class Memories(Protocol):
         ...
 
     async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
-        """Add reference chunks of one source, with their journal record; the number of new ones."""
+        """Add reference chunks of one source, with their journal record, which tells their passages, too.
+
+        Returns the number of new ones. What is embedded of a chunk never changes.
+        """
         ...
 
     async def put_projection(self, sha: str, projection: MadeProjection) -> Projection:
@@ -163,6 +166,14 @@ class Memories(Protocol):
         """Embed the text given for each node sha and store the vectors.
 
         An embedding recorded before under (model id, text sha) is replayed; a new one is recorded in the journal.
+        """
+        ...
+
+    async def embed_reference(self, shas: Sequence[str], embedder: Embedder) -> None:
+        """Embed the passages of sections of reference, as they were recorded, and store the vectors that are missing.
+
+        Raises:
+            NotFound: a node does not exist.
         """
         ...
 
@@ -193,7 +204,10 @@ class Memories(Protocol):
     async def nearest(
         self, kind: VectorKind, levels: Sequence[Level], vector: Vector, reach: Reach, limit: int
     ) -> list[VectorHit]:
-        """The nearest nodes by cosine, best first, superseded ones included, ties by sha."""
+        """The nearest nodes by cosine, best first, superseded ones included, ties by sha.
+
+        Of a node with several vectors the nearest counts.
+        """
         ...
 
     async def lexical(self, text: str, levels: Sequence[Level], reach: Reach, limit: int) -> list[VectorHit]:

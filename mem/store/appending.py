@@ -7,6 +7,7 @@ from datetime import datetime
 
 from mem.domain.journal import Record
 from mem.domain.nodes import Node
+from mem.parsing.passages import passages_of
 from mem.ports import Appended, AppendPlan
 from mem.store import journal, lexical, nodes
 from mem.store.alike import alike
@@ -50,11 +51,11 @@ async def add_reference(connection: Connection, chunks: Sequence[Node], source: 
     await journal.lock(connection, [key])
     recorded = await journal.find(connection, key)
     if recorded is None:
-        added = 0
+        added, parts = 0, passages_of(chunks)
         for chunk in sorted(chunks, key=lambda chunk: chunk.sha):
-            added += await _insert(connection, chunk)
+            added += await _insert(connection, chunk, parts.get(chunk.sha))
         await lexical.add(connection, [chunk.sha for chunk in chunks])
-        (recorded,) = await journal.append(connection, [entries.reference(chunks, source, added)], now)
+        (recorded,) = await journal.append(connection, [entries.reference(chunks, source, added, parts)], now)
     return int(recorded.data["added"])
 
 
@@ -105,8 +106,8 @@ async def _link(connection: Connection, sha: str, evidence: Sequence[Node], pare
     await connection.execute(sql("nodes.link_parents"), {"sha": sha, "parents": below})
 
 
-async def _insert(connection: Connection, node: Node) -> int:
-    return (await connection.execute(sql("nodes.insert"), nodes.row_of(node))).rowcount
+async def _insert(connection: Connection, node: Node, passages: Sequence[str] | None = None) -> int:
+    return (await connection.execute(sql("nodes.insert"), nodes.row_of(node, passages))).rowcount
 
 
 def _outcome(record: Record) -> Appended:

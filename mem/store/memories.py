@@ -110,11 +110,25 @@ class PostgresMemories:
             ConfigurationError: no model is active.
             ModelMismatch: another one is.
         """
+        await self._put_parts(kind, {(sha, 0): text for sha, text in texts.items()}, embedder)
+
+    async def embed_reference(self, shas: Sequence[str], embedder: Embedder) -> None:
+        """Embed the passages of sections of reference and store their vectors, a batch at a time.
+
+        Raises:
+            NotFound: a node does not exist.
+            ConfigurationError: no model is active.
+            ModelMismatch: another one is.
+        """
+        missing = await on_connection(self._pool, lambda c: vectors.missing_parts(c, shas))
+        await self._put_parts("text", missing, embedder)
+
+    async def _put_parts(self, kind: VectorKind, texts: Mapping[vectors.Place, str], embedder: Embedder) -> None:
         remaining = iter(sorted(texts.items()))
         while batch := dict(islice(remaining, _BATCH)):
             await self._put_batch(kind, batch, embedder)
 
-    async def _put_batch(self, kind: VectorKind, texts: Mapping[str, str], embedder: Embedder) -> None:
+    async def _put_batch(self, kind: VectorKind, texts: Mapping[vectors.Place, str], embedder: Embedder) -> None:
         fresh = await embeddings.embed_missing(self._pool, embedder, set(texts.values()))
         await in_transaction(self._pool, lambda c: vectors.put(c, kind, texts, embedder, fresh, self._clock.now()))
 

@@ -46,8 +46,8 @@ async def by_sha(connection: Connection, shas: Sequence[str]) -> dict[str, Store
     return {sha: found[sha] for sha in shas if sha in found}
 
 
-def row_of(node: Node) -> dict[str, Any]:
-    """A node as it is inserted, with all that is derived from it alone."""
+def row_of(node: Node, passages: Sequence[str] | None = None) -> dict[str, Any]:
+    """A node as it is inserted, with all that is derived from it alone, and what is embedded of it; None: its text."""
     lesson = node.level in LESSONS
     return {
         **node.model_dump(),
@@ -55,6 +55,7 @@ def row_of(node: Node) -> dict[str, Any]:
         "plain_sha": plain_sha(node.text),
         "bands": bands(node.text) if lesson else None,
         "bands_by": rules_sha() if lesson else None,
+        "passages": None if passages is None else list(passages),
     }
 
 

@@ -90,7 +90,7 @@ class PostgresProposals:
             recorded = await embeddings.record(connection, embedder, [sha256_hex(text) for text in texts], fresh)
             await projections.replace(connection, sha, made)
             if made.text:
-                await vectors.insert(connection, "symptom", {sha: recorded.embeddings[sha256_hex(made.text)]})
+                await vectors.insert(connection, "symptom", {(sha, 0): recorded.embeddings[sha256_hex(made.text)]})
             revision = await journal.count(connection, entries.regenerated_prefix(sha)) + 1
             entry = entries.regenerated(sha, revision, made)
             await journal.append(connection, [*recorded.entries, entry], self._clock.now())

@@ -97,7 +97,7 @@ class _Page:
         """Add what comes next."""
         match operation:
             case replay.AddNode():
-                self.nodes.append(nodes.row_of(operation.node))
+                self.nodes.append(nodes.row_of(operation.node, operation.passages))
             case replay.AddEdges():
                 self.edges.append({"sha": operation.child, "parents": list(operation.parents)})
             case replay.Supersede():
@@ -166,7 +166,7 @@ async def _vectors(connection: Connection, page: _Page, model_id: str) -> None:
     parameters = {"model_id": model_id, "text_shas": sorted(text_shas)}
     rows = await (await connection.execute(sql("replay.wanted"), parameters)).fetchall()
     for kind, run in groupby(rows, lambda row: row[0]):
-        await vectors.insert(connection, kind, {sha: bytes(embedding) for _, sha, embedding in run})
+        await vectors.insert(connection, kind, {(sha, part): bytes(embedding) for _, sha, part, embedding in run})
 
 
 async def _wanted(connection: Connection, statement: LiteralString, shas: Sequence[str]) -> set[str]:

@@ -23,36 +23,61 @@ from mem.store.vector_index import check_active
 EXACT_LIMIT = 15_000
 """Up to so many live vectors a scan is fast enough, finds all, and orders the same after a rebuild."""
 
+Place = tuple[str, int]
+"""The sha of a node, and the number of a part of it."""
+
+_PARTS_OF_EACH = 4
+"""So many vectors are read of an index for one node that is wanted, since several may be of one node."""
+
 _GROUPS: tuple[tuple[str, frozenset[Level]], ...] = (
     ("lesson", frozenset({"L1", "L2"})),
     ("L0", frozenset({"L0"})),
     ("R", frozenset({"R"})),
 )
+_SEVERAL = "R"
+"""The nodes of this group have several vectors."""
 
 
 async def put(
     connection: Connection,
     kind: VectorKind,
-    texts: Mapping[str, str],
+    texts: Mapping[Place, str],
     embedder: Embedder,
     fresh: Mapping[str, bytes],
     now: datetime,
 ) -> None:
-    """Store the vectors of nodes by sha, recording those embeddings in `fresh` that no one recorded before."""
+    """Store the vectors of parts of nodes, recording those embeddings in `fresh` that no one recorded before."""
     await check_active(connection, embedder.model_id, embedder.dimensions)
-    text_shas = {sha: sha256_hex(text) for sha, text in texts.items()}
+    text_shas = {place: sha256_hex(text) for place, text in texts.items()}
+    shas = sorted({sha for sha, _ in texts})
     used = {sha: fresh[sha] for sha in text_shas.values() if sha in fresh}
     recorded = await embeddings.record(connection, embedder, set(text_shas.values()), used)
-    await nodes.require(connection, list(texts))
-    await connection.execute(sql("vectors.lock_nodes"), {"shas": list(texts)})
-    await insert(connection, kind, {sha: recorded.embeddings[text_shas[sha]] for sha in texts})
+    await nodes.require(connection, shas)
+    await connection.execute(sql("vectors.lock_nodes"), {"shas": shas})
+    await insert(connection, kind, {place: recorded.embeddings[text_sha] for place, text_sha in text_shas.items()})
     await journal.append(connection, recorded.entries, now)
 
 
-async def insert(connection: Connection, kind: VectorKind, by_sha: Mapping[str, bytes]) -> None:
-    """Add the vectors of nodes, of recorded embeddings; one that is there stays."""
-    found = [embeddings.halfvec(embedding) for embedding in by_sha.values()]
-    await connection.execute(sql("vectors.insert"), {"kind": kind, "shas": list(by_sha), "embeddings": found})
+async def insert(connection: Connection, kind: VectorKind, vectors: Mapping[Place, bytes]) -> None:
+    """Add the vectors of parts of nodes, of recorded embeddings; one that is there stays."""
+    parameters = {
+        "kind": kind,
+        "shas": [sha for sha, _ in vectors],
+        "parts": [part for _, part in vectors],
+        "embeddings": [embeddings.halfvec(embedding) for embedding in vectors.values()],
+    }
+    await connection.execute(sql("vectors.insert"), parameters)
+
+
+async def missing_parts(connection: Connection, shas: Sequence[str]) -> dict[Place, str]:
+    """What is embedded of nodes and has no vector yet.
+
+    Raises:
+        NotFound: a node does not exist.
+    """
+    await nodes.require(connection, shas)
+    rows = await (await connection.execute(sql("vectors.missing_parts"), {"shas": list(shas)})).fetchall()
+    return {(sha, part): text for sha, part, text in rows}
 
 
 async def kinds(connection: Connection, sha: str) -> list[VectorKind]:
@@ -71,7 +96,13 @@ async def nearest(
 ) -> list[VectorHit]:
     """The nearest nodes, best first; each group of levels has an index, so each is a search of its own."""
     hits: list[VectorHit] = []
-    parameters = {"vector": HalfVector(list(vector)), "limit": limit, "exact_limit": exact_limit, **reach._asdict()}
+    parameters = {
+        "vector": HalfVector(list(vector)),
+        "limit": limit,
+        "parts": limit * _PARTS_OF_EACH,
+        "exact_limit": exact_limit,
+        **reach._asdict(),
+    }
     for group, members in _GROUPS:
         if wanted := tuple(sorted(members.intersection(levels))):
             hits += await _search(connection, _statement(kind, group, wanted), parameters)
@@ -80,7 +111,8 @@ async def nearest(
 
 @cache
 def _statement(kind: VectorKind, group: str, levels: tuple[Level, ...]) -> psycopg.sql.Composed:
-    return nodes.with_literals(sql("vectors.nearest"), levels=levels, kind=kind, level_group=group)
+    by_part = sql("vectors.nearest_by_part") if group == _SEVERAL else sql("vectors.nearest")
+    return nodes.with_literals(by_part, levels=levels, kind=kind, level_group=group)
 
 
 async def _search(

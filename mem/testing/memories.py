@@ -11,6 +11,7 @@ from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, NotFound
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
+from mem.parsing.passages import passages_of
 from mem.ports import Alike, Appended, AppendPlan, Embedder, Lineage, Reach, Superseded, Vector, VectorHit, WordHit
 from mem.testing import alike, lexical
 from mem.testing.models import words
@@ -77,8 +78,10 @@ class FakeMemories:
             recorded = self._state.by_key.get(entries.reference_key(nodes, source))
             if recorded is None:
                 new = {node.sha: node for node in nodes if node.sha not in self._state.nodes}
+                parts = passages_of(nodes)
                 self._state.nodes |= new
-                recorded = self._state.append(entries.reference(nodes, source, len(new)))
+                self._state.passages |= {sha: tuple(parts[sha]) for sha in new if sha in parts}
+                recorded = self._state.append(entries.reference(nodes, source, len(new), parts))
         return int(recorded.data["added"])
 
     async def put_projection(self, sha: str, projection: MadeProjection) -> Projection:
@@ -103,12 +106,24 @@ class FakeMemories:
             await remember(self._state, embedder, sorted(set(texts.values())))
             for sha, text in texts.items():
                 vector = self._state.embeddings[embedder.model_id, sha256_hex(text)]
-                self._state.vectors.setdefault((sha, kind), vector)
+                self._state.vectors.setdefault((sha, kind, 0), vector)
+
+    async def embed_reference(self, shas: Sequence[str], embedder: Embedder) -> None:
+        """Embed the passages of sections of reference and store the vectors that are missing."""
+        async with self._state.lock:
+            self._activate(embedder)
+            self._require(shas)
+            texts = {
+                (sha, "text", part): text for sha in shas for part, text in enumerate(self._state.embedded_of(sha))
+            }
+            await remember(self._state, embedder, sorted(set(texts.values())))
+            for place, text in texts.items():
+                self._state.vectors.setdefault(place, self._state.embeddings[embedder.model_id, sha256_hex(text)])
 
     async def vector_kinds(self, sha: str) -> list[VectorKind]:
         """Which vectors a node has, `text` first."""
         kinds: tuple[VectorKind, ...] = ("text", "symptom")
-        return [kind for kind in kinds if (sha, kind) in self._state.vectors]
+        return [kind for kind in kinds if (sha, kind, 0) in self._state.vectors]
 
     async def evidence(self, sha: str) -> list[StoredNode]:
         """The L0 nodes below a node, in order of source, turn and sha."""
@@ -143,12 +158,12 @@ class FakeMemories:
         """The nearest nodes by cosine, best first, superseded ones included, ties by sha."""
         if self._state.model and len(vector) != self._state.model[1]:
             raise ModelMismatch("The query vector does not fit the vectors.", "Use the model that made them.")
-        hits = [
-            VectorHit(sha, sum(one * other for one, other in zip(vector, stored, strict=True)))
-            for (sha, of_kind), stored in self._state.vectors.items()
-            if of_kind == kind and self._readable(sha, levels, reach)
-        ]
-        return _best(hits, limit)
+        best: dict[str, float] = {}
+        for (sha, of_kind, _), stored in self._state.vectors.items():
+            if of_kind == kind and self._readable(sha, levels, reach):
+                similarity = sum(one * other for one, other in zip(vector, stored, strict=True))
+                best[sha] = max(best.get(sha, similarity), similarity)
+        return _best([VectorHit(sha, similarity) for sha, similarity in best.items()], limit)
 
     async def lexical(self, text: str, levels: Sequence[Level], reach: Reach, limit: int) -> list[VectorHit]:
         """The nodes that hold most of the query's trigrams: Postgres also asks that they stand together."""

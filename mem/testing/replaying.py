@@ -19,17 +19,20 @@ def replayed(state: FakeState) -> FakeState:
     for record in state.records:
         for operation in operations(record):
             _do(again, operation)
-    for sha, node in again.nodes.items():
-        _add_vector(again, sha, "text", node.text)
+    for sha in again.nodes:
+        for part, text in enumerate(again.embedded_of(sha)):
+            _add_vector(again, (sha, "text", part), text)
     for sha, projection in again.projections.items():
         if projection.text:
-            _add_vector(again, sha, "symptom", projection.text)
+            _add_vector(again, (sha, "symptom", 0), projection.text)
     return again
 
 
 def _do(state: FakeState, operation: Operation) -> None:
     match operation:
-        case replay.AddNode(node):
+        case replay.AddNode(node, passages):
+            if node.sha not in state.nodes and passages is not None:
+                state.passages[node.sha] = passages
             state.nodes.setdefault(node.sha, node)
         case replay.AddEdges(child, parents):
             state.edges[child] = state.edges.get(child, set()) | set(parents)
@@ -66,7 +69,7 @@ def _do_of_failures(state: FakeState, operation: AddSignatures | Link | Sight) -
             assert_never(operation)
 
 
-def _add_vector(state: FakeState, sha: str, kind: str, text: str) -> None:
+def _add_vector(state: FakeState, place: tuple[str, str, int], text: str) -> None:
     found = state.model and state.embeddings.get((state.model[0], sha256_hex(text)))
     if found:
-        state.vectors[sha, kind] = found
+        state.vectors[place] = found

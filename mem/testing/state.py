@@ -70,7 +70,8 @@ class FakeState:
         self.projections: dict[str, Projection] = {}
         self.embeddings: dict[tuple[str, str], list[float]] = {}
         self.model: tuple[str, int] | None = None
-        self.vectors: dict[tuple[str, str], list[float]] = {}
+        self.passages: dict[str, tuple[str, ...]] = {}
+        self.vectors: dict[tuple[str, str, int], list[float]] = {}
         self.signatures: dict[str, Signature] = {}
         self.links: set[tuple[str, str]] = set()
         self.occurrences: dict[Occurrence, date] = {}
@@ -102,6 +103,10 @@ class FakeState:
     def stored(self, sha: str) -> StoredNode:
         """A node as a store knows it."""
         return StoredNode(**self.nodes[sha].model_dump(), stored_sha=sha, superseded_by=self.superseded_by.get(sha))
+
+    def embedded_of(self, sha: str) -> tuple[str, ...]:
+        """What is embedded of a node: its passages, or its text."""
+        return self.passages.get(sha, (self.nodes[sha].text,))
 
     def of_another_project(self, sha: str, project: str) -> bool:
         """Whether a node exists in another project than this."""

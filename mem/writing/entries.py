@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mem.domain.accepting import MadeProjection
@@ -165,12 +165,19 @@ def lookup_key(operation: str, scope: str, request_id: str) -> str:
     return f"lookup:{operation}:{scope}:{request_id}"
 
 
-def reference(nodes: Sequence[Node], source: str, added: int) -> Entry:
-    """The chunks of one source, and how many of them were new."""
+def reference(
+    nodes: Sequence[Node], source: str, added: int, passages: Mapping[str, Sequence[str]] | None = None
+) -> Entry:
+    """The chunks of one source, how many of them were new, and what is embedded of each, where that is not its text."""
     return Entry(
         kind="reference",
         key=reference_key(nodes, source),
-        data={"source": source, "nodes": [_node(node) for node in nodes], "added": added},
+        data={
+            "source": source,
+            "nodes": [_node(node) for node in nodes],
+            "added": added,
+            "passages": {sha: list(parts) for sha, parts in sorted((passages or {}).items())},
+        },
     )
 
 

@@ -18,9 +18,10 @@ from mem.ports import Skill
 
 
 class AddNode(NamedTuple):
-    """A node; one that is there stays."""
+    """A node; one that is there stays. Of a section of reference with what is embedded of it; None: its text."""
 
     node: Node
+    passages: tuple[str, ...] | None = None
 
 
 class AddEdges(NamedTuple):
@@ -134,7 +135,7 @@ def operations(record: Record) -> Sequence[Operation]:
         case "lookup":
             done = _lookup(data, _day(record))
         case "reference":
-            done = [AddNode(Node(**fields)) for fields in data["nodes"]]
+            done = _reference(data)
         case "skill":
             done = _skill(data)
         case _:
@@ -178,6 +179,13 @@ def _lookup(data: Mapping[str, Any], day: date) -> list[Operation]:
     sighting = Sight(data["project"], data["operation"], data["request_id"], found, day)
     returned = data.get("returned")  # records of earlier versions have none
     return [AddSignatures(found), sighting, *([Return(data["project"], tuple(returned))] if returned else [])]
+
+
+def _reference(data: Mapping[str, Any]) -> list[Operation]:
+    """Sections with their passages, which records of earlier versions do not have."""
+    passages: Mapping[str, Sequence[str]] = data.get("passages", {})
+    nodes = [Node(**fields) for fields in data["nodes"]]
+    return [AddNode(node, tuple(passages[node.sha]) if node.sha in passages else None) for node in nodes]
 
 
 def _skill(data: Mapping[str, Any]) -> list[Operation]:

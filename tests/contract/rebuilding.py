@@ -57,6 +57,16 @@ async def rebuild(pool: Pool, *, page: int = 7) -> None:
     await rebuilding.discard(shadow)
 
 
+PAGE = """\
+A page that explains what happened in two paragraphs, each of them long enough to stand for itself, as is this one.
+
+```
+# what happened is told here
+```
+"""
+"""A section that is found by several passages."""
+
+
 def different(tables: dict[str, TableReport]) -> dict[str, list[tuple[str, str]]]:
     """The differences by table; empty where all is the same."""
     return {
@@ -103,9 +113,10 @@ async def write_some(parts: Parts) -> list[str]:
     for sha, lines in {one: "E1\nE2", other: "", two: "E3"}.items():
         await parts.memories.put_projection(sha, MadeProjection(text=lines, model_id="m", prompt_sha="p"))
     await parts.memories.put_projection(two, MadeProjection(text="later", model_id="m2", prompt_sha="p"))
-    chunk = Node(level="R", project="*", text="page", source="doc.md")
-    await parts.memories.add_reference([chunk], "doc.md")
-    await embed_all(parts, [one, other, two, top, chunk.sha])
+    chunks = [Node(level="R", project="*", text=text, source="doc.md") for text in ("page", PAGE)]
+    await parts.memories.add_reference(chunks, "doc.md")
+    await parts.memories.embed_reference([chunk.sha for chunk in chunks], parts.embedder)
+    await embed_all(parts, [one, other, two, top])
     # Once it has vectors, which are then retired.
     higher = await parts.accept("higher", level="L2", parents=(two,), supersedes=(top,))
     await embed_all(parts, [higher])

@@ -68,7 +68,7 @@ async def test_a_supersession_waits_for_a_vector(pool):
     fresh = {sha256_hex("text"): embeddings.float32(parts.embedder.vector("text"))}
     async with pool.connection() as connection:
         async with connection.transaction():
-            await vectors.put(connection, "text", {old: "text"}, parts.embedder, fresh, NOW)
+            await vectors.put(connection, "text", {(old, 0): "text"}, parts.embedder, fresh, NOW)
             superseding = asyncio.create_task(parts.accept("new", supersedes=(old,)))
             await _until_one_waits(pool)
         await superseding

@@ -59,7 +59,7 @@ async def seed(loop: Loop) -> Orchard:
         for document in STORE["reference"]:
             nodes = reference_nodes(document["text"], source=document["source"], project=None)
             await ports.memories.add_reference(nodes, document["source"])
-            await ports.memories.put_vectors("text", {node.sha: node.text for node in nodes}, ports.embedder)
+            await ports.memories.embed_reference([node.sha for node in nodes], ports.embedder)
         for skill in STORE["skill"]:
             await ports.skills.put(Skill(skill["name"], skill["description"], "", "*"), ports.embedder)
     return Orchard(loop, shas, {one["id"]: text_of(one, "text") for one in STORE["failure"]})

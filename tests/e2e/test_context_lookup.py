@@ -204,7 +204,7 @@ def _place(hits: list[dict[str, Any]], sha: str) -> float:
 def _without_symptom_vectors(orchard: Orchard) -> Iterator[None]:
     with psycopg.connect(orchard.loop.stack.database_url, autocommit=True) as connection:
         of_project = "kind = 'symptom' AND project = %s"
-        columns = "node_sha, kind, project, level, visibility, owner, container, live, embedding"
+        columns = "node_sha, kind, part, project, level, visibility, owner, container, live, embedding"
         connection.execute(
             f"CREATE TABLE public.kept AS SELECT {columns} FROM mem.memory_vector WHERE {of_project}", [PROJECT]
         )

@@ -77,7 +77,7 @@ async def _seed(rig: Rig) -> None:
     await rig.memory.accept(candidate(rig, "lesson"))
     nodes = reference_nodes(f"# npm\n\n{LOG}", source="npm.md", project=None)
     await rig.ports.memories.add_reference(nodes, "npm.md")
-    await rig.ports.memories.put_vectors("text", {node.sha: node.text for node in nodes}, rig.ports.embedder)
+    await rig.ports.memories.embed_reference([node.sha for node in nodes], rig.ports.embedder)
     await rig.ports.skills.put(Skill("triage", LOG, "", "*"), rig.ports.embedder)
 
 

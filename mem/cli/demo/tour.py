@@ -96,7 +96,7 @@ class Tour:
             for name, text in reference_texts().items():
                 nodes = reference_nodes(text, source=name, project=None)
                 chunks += await ports.memories.add_reference(nodes, name)
-                await ports.memories.put_vectors("text", {node.sha: node.text for node in nodes}, ports.embedder)
+                await ports.memories.embed_reference([node.sha for node in nodes], ports.embedder)
             skill = parse_skill(skill_text(), file="SKILL.md", project=None)
             await ports.skills.put(skill, ports.embedder)
         self._console.print(f"\nReference: {chunks} chunks for every project. Skill: {skill.name}.")

@@ -47,9 +47,9 @@ SELECT sha FROM memory_node WHERE sha = ANY(%(shas)s)
 -- name: insert
 -- Add a node; one that is there stays.
 INSERT INTO memory_node (sha, level, project, text, visibility, owner, container, source, turn, plain_sha,
-                         bands, bands_by)
+                         bands, bands_by, passages)
 VALUES (%(sha)s, %(level)s, %(project)s, %(text)s, %(visibility)s, %(owner)s, %(container)s, %(source)s, %(turn)s,
-        %(plain_sha)s, %(bands)s, %(bands_by)s)
+        %(plain_sha)s, %(bands)s, %(bands_by)s, %(passages)s)
 ON CONFLICT DO NOTHING
 
 -- name: link_parents

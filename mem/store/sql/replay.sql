@@ -5,17 +5,19 @@ WHERE p.node_sha = n.sha AND n.sha = ANY(%(shas)s) AND n.projected <> p.text
 
 -- name: want_texts
 -- Note by which text the vectors of nodes are found; the notes that are new.
-INSERT INTO replay_wanted (node_sha, kind, text_sha)
-SELECT sha, 'text', encode(sha256(convert_to(text, 'UTF8')), 'hex') FROM memory_node WHERE sha = ANY(%(shas)s)
+INSERT INTO replay_wanted (node_sha, kind, part, text_sha)
+SELECT n.sha, 'text', p.part - 1, encode(sha256(convert_to(p.text, 'UTF8')), 'hex')
+FROM memory_node n, unnest(coalesce(n.passages, ARRAY[n.text])) WITH ORDINALITY AS p (text, part)
+WHERE n.sha = ANY(%(shas)s)
 ON CONFLICT DO NOTHING
 RETURNING text_sha
 
 -- name: want_symptoms
 -- Note by which text the symptom vectors of nodes are found; the notes that are new.
-INSERT INTO replay_wanted AS w (node_sha, kind, text_sha)
-SELECT node_sha, 'symptom', encode(sha256(convert_to(text, 'UTF8')), 'hex') FROM symptom_projection
+INSERT INTO replay_wanted AS w (node_sha, kind, part, text_sha)
+SELECT node_sha, 'symptom', 0, encode(sha256(convert_to(text, 'UTF8')), 'hex') FROM symptom_projection
 WHERE node_sha = ANY(%(shas)s) AND text <> ''
-ON CONFLICT (node_sha, kind) DO UPDATE SET text_sha = excluded.text_sha WHERE w.text_sha <> excluded.text_sha
+ON CONFLICT (node_sha, kind, part) DO UPDATE SET text_sha = excluded.text_sha WHERE w.text_sha <> excluded.text_sha
 RETURNING text_sha
 
 -- name: forget_symptoms
@@ -28,12 +30,14 @@ INSERT INTO replay_embedded (text_sha) SELECT unnest(%(text_shas)s::text[]) ON C
 
 -- name: wanted
 -- The embeddings of texts that were passed, for each node that has no vector of them yet.
-SELECT w.kind, w.node_sha, e.embedding
+SELECT w.kind, w.node_sha, w.part, e.embedding
 FROM replay_wanted w JOIN replay_embedded USING (text_sha)
 JOIN embedding e ON e.model_id = %(model_id)s AND e.text_sha = w.text_sha
 WHERE w.text_sha = ANY(%(text_shas)s)
-  AND NOT EXISTS (SELECT FROM memory_vector v WHERE v.node_sha = w.node_sha AND v.kind = w.kind)
-ORDER BY w.kind, w.node_sha
+  AND NOT EXISTS (
+    SELECT FROM memory_vector v WHERE v.node_sha = w.node_sha AND v.kind = w.kind AND v.part = w.part
+  )
+ORDER BY w.kind, w.node_sha, w.part
 
 -- name: forget_counts
 -- Take back the counts of vectors.

@@ -14,8 +14,9 @@ CREATE TABLE {schema}.replay_state (run text NOT NULL, shape text NOT NULL, seq 
 CREATE TABLE {schema}.replay_wanted (
     node_sha text COLLATE "C" NOT NULL,
     kind text NOT NULL,
+    part smallint NOT NULL,
     text_sha text COLLATE "C" NOT NULL,
-    PRIMARY KEY (node_sha, kind)
+    PRIMARY KEY (node_sha, kind, part)
 );
 CREATE INDEX replay_wanted_text ON {schema}.replay_wanted (text_sha);
 CREATE TABLE {schema}.replay_embedded (text_sha text COLLATE "C" PRIMARY KEY)

@@ -149,7 +149,7 @@ class World:
         node = Node(level="R", project=project, text=text, source=source)
         memories = FakeMemories(self.state)
         await memories.add_reference([node], source)
-        await memories.put_vectors("text", {node.sha: text}, self.embedder)
+        await memories.embed_reference([node.sha], self.embedder)
         return node.sha
 
     async def teach(self, name: str, description: str, *, project: str = "*") -> None:
