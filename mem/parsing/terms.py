@@ -42,6 +42,7 @@ class _Rules(NamedTuple):
     digits: int
     asked: int
     stop: frozenset[str]
+    irregular: dict[str, str]
 
 
 def terms(text: str) -> Terms:
@@ -115,7 +116,11 @@ def _volatile(word: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word)) if word.isalpha() else word
+    return _stemmed(_rules().irregular.get(word, word)) if word.isalpha() else word
+
+
+def _stemmed(word: str) -> str:
+    return str(_stemmer().stemWord(word))
 
 
 class _Own(threading.local):
@@ -141,5 +146,7 @@ def _data() -> str:
 @cache
 def _rules() -> _Rules:
     data = tomllib.loads(_data())
-    stop = frozenset(_stem(word) for word in data["stop"].split())
-    return _Rules(data["most"], data["characters"], data["whole"], data["digits"], data["asked"], stop)
+    forms = [group.split() for group in data["irregular"].split(";")]
+    irregular = {form: first for first, *others in forms for form in others}
+    stop = frozenset(_stemmed(word) for word in data["stop"].split())
+    return _Rules(data["most"], data["characters"], data["whole"], data["digits"], data["asked"], stop, irregular)

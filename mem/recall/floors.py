@@ -26,6 +26,7 @@ class Floors(BaseModel):
     reference_lexical: float
     question: float
     question_words: float
+    question_evidence: float
     skill: float
     keep_lessons: int
     keep_reference: int

@@ -201,7 +201,12 @@ def _nearer_kind(candidate: Candidate) -> MatchedKind:
 
 def _concerns_question(candidate: Candidate) -> bool:
     nearest = max(candidate.symptom_similarity or 0.0, candidate.text_similarity or 0.0)
-    return nearest >= floors().question or (by_words(candidate) or 0.0) >= floors().question_words
+    if nearest >= floors().question:
+        return True
+    if candidate.node.level == "L0":
+        # An answer may hold no word of the question itself.
+        return max(candidate.words or 0.0, candidate.context or 0.0) >= floors().question_evidence
+    return (by_words(candidate) or 0.0) >= floors().question_words
 
 
 def _shas(ranked: Sequence[Ranked]) -> set[str]:

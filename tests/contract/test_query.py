@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mem.clients.scorer import EmbeddedScorer
 from mem.domain.accepting import MadeProjection
 from mem.domain.errors import NotFound
 from mem.domain.nodes import Node
@@ -128,3 +129,26 @@ async def test_what_is_known_of_a_project(parts):
     await parts.memories.add_reference([Node(level="R", project="*", text="t", source="s")], "s")
     assert (await find("BILING")).nearest == ["biling", "billing", "billing-web"]
     assert await find("bill") == Known(own=False, shared=True, nearest=["billing", "biling", "billing-web"])
+
+
+async def test_a_reply_that_shares_no_word_is_found_through_the_turn_before_it(parts):
+    """Alone it has nothing that was asked for; who is asked about and what was asked before make it the answer."""
+    said = [
+        "Bob: Rain again today, and the roof still leaks.",
+        "Bob: Which instrument did you learn at school?",
+        "Ann: Oboe, seven years of it.",
+        "Bob: Bread was sold out.",
+    ]
+    turns = tuple(evidence(text, source="talk", turn=number) for number, text in enumerate(said, 1))
+    noise = tuple(
+        evidence(f"Ann: I never learn to sleep early, day {number}.", source="other", turn=9 * number)
+        for number in range(9)
+    )
+    plan = lesson_plan("talk", request_id="talk")
+    await parts.memories.append(plan._replace(evidence=turns + noise))
+    await parts.memories.put_vectors("text", {node.sha: node.text for node in turns + noise}, parts.embedder)
+    query = QueryMemories(QueryPorts(parts.memories, parts.ledger, parts.embedder, EmbeddedScorer.load()))
+    question = "Which instrument did Ann learn?"
+    request = QueryInput(request_id="reply", project="p", question=question, levels=["L0"], explain=True)
+    hits = [hit["text"] for hit in json.loads((await query(request)).body)["hits"]]
+    assert said[2] in hits[:2]

@@ -7,9 +7,11 @@ import math
 import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mem.clients.scorer.features import Asked, Failing, Working, asked, failing, working
+from mem.clients.scorer.talking import Talking, talking
+from mem.parsing.telling import Wanted, wanted
 from mem.ports import Candidate, RerankQuery
 
 _BOUND = 30.0
@@ -19,9 +21,9 @@ class Weights(NamedTuple):
     """Log-odds: a bias, and a weight for each feature of one kind of query."""
 
     bias: float
-    features: Failing | Working
+    features: Failing | Working | Talking
 
-    def probability(self, features: Failing | Working) -> float:
+    def probability(self, features: Failing | Working | Talking) -> float:
         """The probability that the candidate is what the query asks for."""
         odds = self.bias + math.fsum(weight * value for weight, value in zip(self.features, features, strict=True))
         return 1.0 / (1.0 + math.exp(-max(-_BOUND, min(_BOUND, odds))))
@@ -35,6 +37,16 @@ class AllWeights(NamedTuple):
     task: Weights
     task_by_words: Weights
     reference: Weights
+    question: Weights
+
+
+class Parts(NamedTuple):
+    """A query, taken apart; None where it has no such part."""
+
+    whole: Asked
+    failure: Asked | None
+    task: Asked | None
+    question: Wanted | None
 
 
 class EmbeddedScorer:
@@ -46,7 +58,7 @@ class EmbeddedScorer:
     @classmethod
     def load(cls) -> EmbeddedScorer:
         """Load the bundled weights."""
-        data = tomllib.loads(files(__package__).joinpath("weights.toml").read_text(encoding="utf-8"))
+        data = _bundled("weights.toml") | _bundled("question.toml")
         return cls(
             AllWeights(
                 failure=_weights(data["failure"], Failing),
@@ -54,6 +66,7 @@ class EmbeddedScorer:
                 task=_weights(data["task"], Working),
                 task_by_words=_weights(data["task_by_words"], Working),
                 reference=_weights(data["reference"], Working),
+                question=_weights(data["question"], Talking),
             )
         )
 
@@ -73,21 +86,30 @@ class EmbeddedScorer:
 
     def _rerank(self, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
         failure = query.text if query.failure is None and query.task is None else query.failure
-        parts = (
-            None if failure is None else asked(failure),
-            None if query.task is None else asked(query.task),
+        parts = Parts(
+            whole=asked(query.text),
+            failure=None if failure is None else asked(failure),
+            task=None if query.task is None else asked(query.task),
+            question=None if query.task is None else wanted(query.task),
         )
-        whole = asked(query.text)
-        return [
-            self._weights.reference.probability(working(whole, each))
-            if each.node.level == "R"
-            else self._of_lesson(parts, each)
-            for each in candidates
-        ]
+        return [self._probability(parts, each) for each in candidates]
 
-    def _of_lesson(self, parts: tuple[Asked | None, Asked | None], candidate: Candidate) -> float:
+    def _probability(self, parts: Parts, candidate: Candidate) -> float:
+        match candidate.node.level:
+            case "R":
+                return self._weights.reference.probability(working(parts.whole, candidate))
+            case "L0" if parts.question is not None:
+                return self._of_evidence(parts.question, parts.failure, candidate)
+            case _:
+                return self._of_lesson(parts.failure, parts.task, candidate)
+
+    def _of_evidence(self, question: Wanted, failure: Asked | None, candidate: Candidate) -> float:
+        """The better of how it answers the question and how it fits the failure in it, if there is one."""
+        answering = self._weights.question.probability(talking(question, candidate))
+        return answering if failure is None else max(answering, self._of_lesson(failure, None, candidate))
+
+    def _of_lesson(self, failure: Asked | None, task: Asked | None, candidate: Candidate) -> float:
         """The better of how it fits the failure and how it fits the task, whichever were asked."""
-        failure, task = parts
         weights, scores = self._weights, [0.0]
         in_words = candidate.lexical_similarity is not None or candidate.words is not None
         by_words = in_words and candidate.symptom_similarity is None and candidate.text_similarity is None
@@ -100,6 +122,10 @@ class EmbeddedScorer:
         return max(scores)
 
 
-def _weights(table: dict[str, float], features: type[Failing | Working]) -> Weights:
+def _bundled(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def _weights(table: dict[str, float], features: type[Failing | Working | Talking]) -> Weights:
     named = {name: table.get(name, 0.0) for name in features._fields}
     return Weights(table["bias"], features(**named))
