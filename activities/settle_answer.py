@@ -8,10 +8,11 @@ import structlog
 from temporalio import activity
 
 from activities.errors import reporting
+from mem.domain import query
 from mem.domain.accepting import AcceptedBody, SettledBodies, Wait
 from mem.domain.signatures import Signature
 from mem.ports import Ledger, LedgerKey, Reach, Settlement
-from mem.recall import look_up, query_memories
+from mem.recall import look_up
 from mem.recall.outcome import Unsettled
 from mem.recall.query import read_failure
 from mem.recall.query_outcome import UnsettledQuery
@@ -53,7 +54,7 @@ class SettleAnswer:
     @reporting
     async def settle_query(self, unsettled: UnsettledQuery) -> None:
         """Store an answer that went out while the ledger could not be written; a query counts nothing."""
-        key = LedgerKey(query_memories.OPERATION, unsettled.project, unsettled.request_id)
+        key = LedgerKey(query.OPERATION, unsettled.project, unsettled.request_id)
         await self._ledger.store(key, unsettled.fingerprint, unsettled.body.encode("utf-8"))
 
 

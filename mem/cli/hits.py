@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mem.cli.links import file_link
 from mem.cli.recalled import told_recall
-from mem.cli.terminal import Style, Styled, unsteered, wrapped
+from mem.cli.terminal import Style, Styled, wrapped
 from mem.domain.nodes import Parent
 from mem.domain.query import QueryAnswer, QueryHit
 
 TEXT_LINES = 14
 SOURCES = 8
 """So many lines of a memory and so many of its sources are shown; the document has all."""
+
+_FULL = 60
+"""A line of prose from this length on may have been broken."""
+_GOES_ON = re.compile(r"[^\W\d_]|[(`\"']")
 
 _DEEPEST = 16
 """So many columns of its own indent a line of a memory keeps."""
@@ -46,11 +51,9 @@ def _hit(place: int, hit: QueryHit, width: int, folder: Path) -> list[Styled]:
     score = f"{hit.score:.4f}" if hit.score is not None else f"~{hit.scores.recall or 0.0:.4f}"
     head = f"{place}.  {score}  {hit.level}  {hit.sha[:12]}  {hit.project or 'shared'}"
     lines = [Styled(line, Style.FAIR) for line in ([head] if len(head) <= width else wrapped(head, width, later="  "))]
-    text = list(_lines(hit.text, width))
-    lines += [Styled(line) for line in text[:TEXT_LINES]]
-    lines += _more("    ", len(text) - TEXT_LINES, "line")
-    lines += [line for parent in hit.provenance[:SOURCES] for line in _source(parent, width, folder)]
-    lines += _more("  ", len(hit.provenance) - SOURCES, "source")
+    text = [[Styled(line)] for line in _lines(hit.text if hit.level == "L0" else flowing(hit.text), width)]
+    lines += _bounded(text, TEXT_LINES, "    ", "lines")
+    lines += _bounded([_source(parent, width, folder) for parent in hit.provenance], SOURCES, "  ", "sources")
     if hit.supersedes:
         told = f"in place of {', '.join(sha[:12] for sha in hit.supersedes)}"
         lines += [Styled(line, Style.FAINT) for line in wrapped(told, width, indent="  ", later="    ")]
@@ -59,20 +62,33 @@ def _hit(place: int, hit: QueryHit, width: int, folder: Path) -> list[Styled]:
 
 def _lines(text: str, width: int) -> Iterator[str]:
     """The lines of a memory, further indented than any of ours, so that it can pretend to be none."""
-    for line in unsteered(text).splitlines():
+    for line in text.splitlines():
         whole = line.expandtabs(4)
         own = " " * min(len(whole) - len(whole.lstrip()), _DEEPEST)
         yield from wrapped(whole, width, indent=f"    {own}")
 
 
-def _more(indent: str, left_out: int, noun: str) -> list[Styled]:
-    if left_out < 1:
-        return []
-    return [
-        Styled(
-            f"{indent}\u2026 {left_out} more {noun}{'' if left_out == 1 else 's'}; in full: --format json", Style.FAINT
-        )
-    ]
+def flowing(text: str) -> str:
+    """A text without the line feeds that only keep its lines short; code in fences has none of those."""
+    flowed: list[str] = []
+    before, fenced = "", False
+    for line in text.splitlines():
+        fence = line.lstrip().startswith("```")
+        if len(before) >= _FULL and not fenced and not fence and _GOES_ON.match(line):
+            flowed[-1] += f" {line}"
+        else:
+            flowed.append(line)
+        before, fenced = line, fenced != fence
+    return "\n".join(flowed)
+
+
+def _bounded(parts: Sequence[Sequence[Styled]], most: int, indent: str, noun: str) -> list[Styled]:
+    """The first parts, and how many more there are; a note takes the place of two at least."""
+    shown = parts if len(parts) <= most + 1 else parts[:most]
+    lines = [line for part in shown for line in part]
+    if left_out := len(parts) - len(shown):
+        lines.append(Styled(f"{indent}\u2026 {left_out} more {noun}; in full: --format json", Style.FAINT))
+    return lines
 
 
 def _source(parent: Parent, width: int, folder: Path) -> list[Styled]:

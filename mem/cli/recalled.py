@@ -10,7 +10,7 @@ from mem.cli.terminal import Style, Styled, cut, wrapped
 from mem.domain.query import QueryAnswer, QueryCandidate, QueryCut, QueryLeg, QueryReranked
 
 ROOMY = 80
-"""From this width on shas and figures have all their room."""
+"""From this width on a table has room for all digits."""
 
 _LEGS: tuple[QueryLeg, ...] = get_args(QueryLeg)
 _HEAD = ("candidate", *_LEGS, "was", "score", "now")
@@ -23,10 +23,10 @@ class _Row(NamedTuple):
 
 
 class _Room(NamedTuple):
-    """How many digits of a sha and of a figure there is room for, and how many columns between them."""
+    """How many digits of a sha and of a distance there is room for, and how many columns between them."""
 
     sha: int
-    figure: int
+    distance: int
     gap: int
 
 
@@ -71,9 +71,9 @@ def _cells(
     fate: QueryReranked,
     now: str = "-",
 ) -> tuple[str, ...]:
-    told = [_place(legs.get(leg), room.figure) for leg in _LEGS]
+    told = [_place(legs.get(leg), room.distance) for leg in _LEGS]
     before = "-" if fate.before is None else str(fate.before)
-    score = "-" if fate.score is None else f"{fate.score:.{room.figure}f}"
+    score = "-" if fate.score is None else f"{fate.score:.4f}"
     return (sha[: room.sha], *told, before, score, now if fate is _NOTHING else _now(fate))
 
 

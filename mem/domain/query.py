@@ -14,6 +14,9 @@ from mem.domain.nodes import Level, Parent
 QueryLeg = Literal["symptom", "text", "lexical"]
 QueryCut = Literal["k", "floor", "unscored", "level", "project", "superseded"]
 
+OPERATION = "query"
+"""What the ledger calls a query."""
+
 DEFAULT_K = 5
 MAX_K = 50
 MAX_QUESTION_CHARACTERS = 8192

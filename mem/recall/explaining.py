@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mem.domain.query import QueryCandidate, QueryCut, QueryReranked
+from mem.ports import Candidate
+from mem.recall.kinds import similarities
 from mem.recall.query_legs import Recalled
 from mem.recall.question import Question
 from mem.recall.rank import Ranked, rank_hits
@@ -24,7 +26,7 @@ def listed(recalled: Recalled) -> list[QueryCandidate]:
 
 
 def reranked(recalled: Recalled, question: Question, scored: Scored, k: int) -> list[QueryReranked]:
-    """The hits, then what was left out: by its place after rerank, by the one before it, then by sha.
+    """The hits, then what was left out: by its place after rerank, the one before it, how near it is, and its sha.
 
     As far as the places are listed, and of the further ones what the legs are listed with.
     """
@@ -55,11 +57,19 @@ def reranked(recalled: Recalled, question: Question, scored: Scored, k: int) -> 
     found += [told(sha, "superseded") for sha in recalled.lost]
     shown = {one.sha for one in listed(recalled)}
     kept = [one for one in found if _is_shown(one, shown)]
-    return sorted(kept, key=lambda one: (*_last_without(one.after), *_last_without(one.before), one.sha))
+    near = {one.node.stored_sha: _nearest(one) for one in (*recalled.candidates, *recalled.outside)}
+    return sorted(
+        kept,
+        key=lambda one: (*_last_without(one.after), *_last_without(one.before), -near.get(one.sha, 0.0), one.sha),
+    )
 
 
 def _places(ranked: Sequence[Ranked]) -> dict[str, int]:
     return {one.candidate.node.stored_sha: place for place, one in enumerate(ranked, 1)}
+
+
+def _nearest(candidate: Candidate) -> float:
+    return max(similarities(candidate).values(), default=0.0)
 
 
 def _is_shown(one: QueryReranked, shown: set[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mem.domain.ids import SHARED, fingerprint_of
 from mem.domain.lookup import Scores
 from mem.domain.nodes import Parent
-from mem.domain.query import QueryAnswer, QueryHit, QueryInput, check_question
+from mem.domain.query import OPERATION, QueryAnswer, QueryHit, QueryInput, check_question
 from mem.ports import Embedder, Ledger, LedgerKey, Memories, Reranker, Vector
 from mem.recall.explaining import listed, reranked
 from mem.recall.gather import embedded
@@ -22,8 +22,6 @@ from mem.recall.question import Question, plain_question, read_question
 from mem.recall.rank import Ranked, rank_hits
 from mem.recall.shortlist import score_best
 from mem.recall.trace import told_degraded
-
-OPERATION = "query"
 
 
 class Searched(NamedTuple):

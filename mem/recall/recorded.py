@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from mem.domain.errors import NotFound
-from mem.domain.query import RecordedQuery
+from mem.domain.query import OPERATION, RecordedQuery
 from mem.ports import Ledger, LedgerKey
-from mem.recall.query_memories import OPERATION
 
 
 class OpenAnswer:

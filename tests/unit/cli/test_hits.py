@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from mem.cli.hits import SOURCES, TEXT_LINES, told_hits
+from mem.cli.hits import SOURCES, TEXT_LINES, flowing, told_hits
 from mem.cli.links import file_link
 from mem.cli.terminal import Link, Styled, printed
 from mem.domain.lookup import Degradation, Scores
@@ -118,14 +118,38 @@ def test_a_memory_keeps_its_lines():
     assert told(answer).splitlines()[3:] == ["    first", "      - second", "        third", " " * 20 + "far"]
 
 
+LONG = "A paragraph of a document that somebody broke at sixty columns or"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f"{LONG}\nmore.\nNext.", [f"{LONG} more.", "Next."]),
+        (f"{LONG}\n{LONG}\n(end)", [f"{LONG} {LONG} (end)"]),
+        (f"{LONG}\n- item\n  more\n1. one", [LONG, "- item", "  more", "1. one"]),
+        (f"```\n{LONG}\ncode\n```\n{LONG}\nmore", ["```", LONG, "code", "```", f"{LONG} more"]),
+        (f"{LONG}\n\nNext.", [LONG, "", "Next."]),
+    ],
+)
+def test_prose_flows_and_code_does_not(text, lines):
+    """A document that was broken for another width is not read with every second line short; a log stays as it is."""
+    assert flowing(text).splitlines() == lines
+    shown = told(queried(hit(text=text, provenance=[])), 120).splitlines()[3:]
+    assert " ".join(" ".join(shown).split()) == " ".join(text.split())
+    log = told(queried(hit(text=text, provenance=[], level="L0")), 120).splitlines()[3:]
+    assert log == [f"    {line}" for line in text.splitlines() if line]
+
+
 def test_what_is_huge_is_bounded_with_a_note():
     """Text and sources each; the document has all of them."""
-    text = "\n".join(f"line {number}" for number in range(TEXT_LINES + 1))
-    sources = [evidence(f"ci:{number}") for number in range(SOURCES + 2)]
+    text = "\n".join(f"line {number}" for number in range(TEXT_LINES + 2))
+    sources = [evidence(f"ci:{number}") for number in range(SOURCES + 3)]
     lines = told(queried(hit(text=text, provenance=sources))).splitlines()
-    assert lines[3 + TEXT_LINES] == "    \u2026 1 more line; in full: --format json"
-    assert lines[-1] == "  \u2026 2 more sources; in full: --format json"
+    assert lines[3 + TEXT_LINES] == "    \u2026 2 more lines; in full: --format json"
+    assert lines[-1] == "  \u2026 3 more sources; in full: --format json"
     assert len(lines) == 3 + TEXT_LINES + 1 + SOURCES + 1
+    text, sources = text.rpartition("\n")[0], sources[: SOURCES + 1]
+    assert "in full" not in told(queried(hit(text=text, provenance=sources)))
 
 
 def test_nothing_found_says_how_to_go_on():
@@ -231,6 +255,7 @@ def test_what_a_source_may_name(tmp_path, source, file):
 def test_a_link_ends_where_it_ends(label, target):
     """Whatever stands in one, nothing but our own sequences gets out."""
     line = printed([Styled(f"from {label}.", link=Link(label, target))], colour=True)
-    opened = f"\x1b]8;;{target}\x1b\\"
-    rest = line.replace(opened, "", 1).replace("\x1b]8;;\x1b\\", "", 1) if opened in line else line
-    assert "\x1b" not in rest
+    if line.startswith("from \x1b"):
+        assert re.fullmatch(r"[!-~]+", target)
+        line = line.replace(f"\x1b]8;;{target}\x1b\\", "", 1).replace("\x1b]8;;\x1b\\", "", 1)
+    assert "\x1b" not in line

@@ -66,6 +66,7 @@ URLS = {
     "https://example.test/team/billing.git.git": "billing.git",
     "/foo/bar:2222.git": "2222",
     "https://example.test:8443/": "example.test",
+    "ssh://git@billing:2222/": "billing",
 }
 
 

@@ -301,3 +301,81 @@ async def test_a_secret_in_a_question_reaches_no_leg(world):
     await world.query(f"why is {secret} refused?")
     assert seen
     assert not any(secret.lower() in text.lower() for text in seen)
+
+
+def fates(body) -> dict[str, tuple[float | None, int | None, int | None, str | None]]:
+    """Of each node in the explanation score, place before and after rerank, and why it is no hit."""
+    return {one["sha"]: (one["score"], one["before"], one["after"], one["cut"]) for one in body["reranked"]}
+
+
+async def test_an_explanation_tells_what_the_reranker_did(world):
+    """The order of recall, the one that stands, and what did not fit into it; without a reranker they are the same."""
+    near = await world.remember("kong refuse large uploads")
+    far = await world.remember("kong refuse large things at night")
+    others = [
+        await world.remember(text)
+        for text in ("The finance team of kong meets on every second Tuesday", "The other team meets on Fridays")
+    ]
+    world.with_ports(reranker=Scores({"night": 0.9}, other=0.1))
+    body = await world.query("kong refuse large uploads", k=1, explain=True)
+    assert shas(body) == [far]
+    floor = dict.fromkeys(others, (0.1, None, None, "floor"))
+    assert fates(body) == {far: (0.9, 2, 1, None), near: (0.1, 1, 2, "k"), **floor}
+    assert [one["sha"] for one in body["reranked"]] == [far, near, *others]
+    world.break_part("reranker", rerank=Unavailable("It is away."))
+    body = await world.query("kong refuse large uploads", k=1, explain=True)
+    floor = dict.fromkeys(others, (None, None, None, "floor"))
+    assert fates(body) == {near: (None, 1, 1, None), far: (None, 2, 2, "k"), **floor}
+
+
+async def test_what_the_reranker_had_no_time_for_is_told(world):
+    """It keeps its place in recall order, and has no score and no other place."""
+    texts = ("kong refuse large uploads", "kong refuse large things at night", "kong may refuse who comes by day")
+    made = [await world.remember(text) for text in texts]
+    world.with_ports(reranker=Scores(other=0.5, most=2))
+    body = await world.query("kong refuse large uploads", k=2, explain=True)
+    assert fates(body)[made[2]] == (None, 3, None, "unscored")
+    assert sorted(shas(body)) == sorted(made[:2])
+
+
+async def test_what_became_of_superseded_candidates_is_told(world):
+    """A successor says what it stands for; where it may not be a hit the reason is told, and where there is none."""
+    old = await world.remember(f"{ANSWER} One.")
+    middle = await world.remember(f"{ANSWER} Two.", supersedes=[old])
+    new = await world.remember("newest, of other words", supersedes=[middle])
+    above = await world.remember(f"{ANSWER} Three.")
+    raised = await world.remember("taken together", level="L2", supersedes=[above])
+    away = await world.remember(f"{ANSWER} Four.")
+    moved = await world.remember("moved elsewhere", project="q", supersedes=[away])
+    hidden = await world.remember(f"{ANSWER} Five.")
+    await world.remember("for one user", visibility="user", owner="u", supersedes=[hidden])
+    body = await world.query(ANSWER, levels=["L1"], explain=True)
+    assert shas(body) == [new]
+    cut = {sha: fate[3] for sha, fate in fates(body).items()}
+    assert cut == {new: None, raised: "level", moved: "project", hidden: "superseded"}
+    stands = {one["sha"]: one["supersedes"] for one in body["reranked"]}
+    assert stands == {new: [old, middle], raised: [above], moved: [away], hidden: []}
+    told = {one["sha"] for one in body["reranked"]}.union(*stands.values())
+    assert {one["sha"] for one in body["candidates"]} <= told
+
+
+async def test_an_explanation_is_bounded_and_complete(world):
+    """Fifty places are told, and of what lies behind them only what a leg lists; every listed candidate is told."""
+    for number in range(120):
+        await world.remember(f"kong refuse large uploads, case {number}")
+    body = await world.query("kong refuse large uploads", k=12, explain=True)
+    told = fates(body)
+    assert {one["sha"] for one in body["candidates"]} <= set(told)
+    assert [sha for sha, fate in told.items() if fate[3] is None] == shas(body)
+    assert sorted(fate[2] for fate in told.values() if fate[2] is not None and fate[2] <= 50) == list(range(1, 51))
+    assert len(told) < 120
+    assert (await world.query("kong refuse large uploads", k=12, explain=True))["reranked"] == body["reranked"]
+
+
+async def test_where_the_hits_could_not_be_read_nothing_is_said_to_be_superseded(world):
+    """The legs found them, and no more than that is known."""
+    await world.remember(ANSWER)
+    world.break_part("memories", lineages=Unavailable("The store is away."))
+    body = await world.query(ANSWER, explain=True)
+    assert (body["hits"], body["reranked"]) == ([], [])
+    assert body["candidates"]

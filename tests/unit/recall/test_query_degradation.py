@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mem.domain.errors import RequestConflict, Unavailable
+from mem.domain.query import OPERATION
 from mem.ports import LedgerKey
-from mem.recall.query_memories import OPERATION
 from tests.unit.recall.kit import World, hang
 
 DOWN = Unavailable("The database at db:5432 does not answer.", "Check it.")
