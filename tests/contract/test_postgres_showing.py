@@ -54,6 +54,9 @@ async def test_nothing_is_read_from_end_to_end(pool):
             cursor = await connection.execute("EXPLAIN (COSTS OFF) " + sql(f"showing.{name}"), ASKED)
             plan = "\n".join(line for (line,) in await cursor.fetchall())
             assert "Seq Scan" not in plan, plan
+            assert "Filter: ((kind" not in plan, plan
+            assert ("journal_appended" in plan) is (name == "node")
+            assert ("memory_node_superseded" in plan) is (name == "line")
 
 
 async def test_a_memory_takes_five_statements_however_much_belongs_to_it(pool, monkeypatch):

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from mem.cli.main import app_for
 from mem.cli.skill import told_skills
+from mem.cli.skill_files import _below
 from mem.ports import ListedSkill, Skill
 from mem.testing import FakeEmbedder, FakeSkills, FakeState
 from tests.unit.cli.test_offline import one_line
@@ -137,6 +138,7 @@ def test_linked_folders_are_followed_once(tmp_path, state):
     (home / "skills").symlink_to(tmp_path / "shared")
     (home / "skills" / "one" / "back").symlink_to(home)
     assert [one["name"] for one in documents("add", str(home))["skills"]] == ["one"]
+    assert _below(str(home)) == [str(home / "skills" / "one" / "SKILL.md")]
 
 
 def test_a_folder_without_skills_is_one_clear_line(tmp_path, state):

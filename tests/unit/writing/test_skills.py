@@ -96,7 +96,7 @@ def test_no_secret_of_a_skill_is_kept():
 
 def test_no_secret_is_told_in_an_error():
     """What is wrong with the YAML is told without quoting it."""
-    for front in (f"name: n\ntoken: '{SECRET}\ndescription: d", f"name: *{SECRET}\n- a"):
+    for front in (f"name: n\ntoken: '{SECRET}\ndescription: d", f"- *{SECRET}", f"name: n\n- {SECRET}"):
         with pytest.raises(InvalidRequest, match="no YAML") as error:
             of(front)
         assert SECRET not in str(error.value)
