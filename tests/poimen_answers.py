@@ -111,7 +111,11 @@ def check_superseded(body: Body, old: str) -> None:
 
 
 def check_reordered(body: Body) -> None:
-    """The reranker set an order of its own: neither that of recall nor that in which it got them, and not by ties."""
+    """Of fifty that were recalled the reranker chose, in an order of its own.
+
+    It is neither that of recall nor that in which it got them, and does not come of ties.
+    """
+    assert len([one for one in body["candidates"] if one["leg"] == "text"]) == 50
     hits = [hit["sha"] for hit in body["hits"]]
     scores = [hit["score"] for hit in body["hits"]]
     assert len(hits) > 2

@@ -18,7 +18,10 @@ WIDTH_OF_EACH = 10
 
 
 class Question(NamedTuple):
-    """A question, read: `symptom` is what the symptom leg searches with, `text` the question, `terms` its words."""
+    """A question, read: `symptom` is what the symptom leg searches with, `text` the question, `terms` its words.
+
+    `fails`: whether `symptom` is known to tell a failure, which may be all that the question says.
+    """
 
     symptom: str
     text: str
@@ -27,6 +30,7 @@ class Question(NamedTuple):
     reach: Reach
     width: int
     terms: tuple[str, ...]
+    fails: bool = False
 
     @property
     def texts(self) -> list[str]:
@@ -36,7 +40,7 @@ class Question(NamedTuple):
     @property
     def asked(self) -> RerankQuery:
         """What a reranker is asked: the question is for what a task would be told, and so is a failure in it."""
-        failure = self.symptom if self.symptom != self.text else None
+        failure = self.symptom if self.fails else None
         return RerankQuery("\n".join(self.texts), self.tool, failure, self.text)
 
     @property
@@ -55,7 +59,7 @@ def read_question(request: QueryInput) -> Question:
     plain = plain._replace(tool=signatures[0].tool if signatures else None)
     if lines is None or not sure:
         return plain
-    return plain._replace(symptom=lines, terms=tuple(asked_terms(plain.text, failing=True)))
+    return plain._replace(symptom=lines, fails=True, terms=tuple(asked_terms(plain.text, failing=True)))
 
 
 def plain_question(request: QueryInput) -> Question:

@@ -65,6 +65,25 @@ async def test_the_legs_are_told_in_their_own_order(world):
     assert next(one["distance"] for one in body["candidates"] if one["leg"] == "text") == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("question", "failure"),
+    [
+        (NPM_SYMPTOM, NPM_SYMPTOM),
+        (f"What does this mean?\n{NPM_SYMPTOM}", NPM_SYMPTOM),
+        ("Why do we pin react?", None),
+    ],
+    ids=["alone", "quoted", "none"],
+)
+async def test_the_reranker_is_told_what_failed(world, question, failure):
+    """A failure is one whether words stand around it or it is all that is asked."""
+    scores = Scores()
+    world.with_ports(reranker=scores)
+    await world.remember("Pin react in overrides.", symptom=NPM_SYMPTOM)
+    await world.query(question)
+    (asked,) = scores.asked
+    assert (asked.failure, asked.task) == (failure, question)
+
+
 async def test_the_symptom_leg_searches_with_what_failed(world):
     """Where a question quotes a failure, its lines stand for it in the symptom leg, and all of it in the text leg."""
     question = f"Our nightly job stopped last week and nobody changed anything, what could it be?\n{NPM_LOG}"
