@@ -38,6 +38,7 @@ TAMPERED = {
     "WHERE kind = 'symptom' AND node_sha = (SELECT min(node_sha) FROM memory_vector WHERE kind = 'symptom')",
     "occurrence": "UPDATE occurrence SET seen_on = seen_on + 1 WHERE request_id = '1' AND sig_sha = 'b'",
     "occurrence_count": "UPDATE occurrence_count SET times = times + 1 WHERE sig_sha = 'a' AND project = 'q'",
+    "reference_document": "UPDATE reference_document SET updated_on = updated_on + 1 WHERE source = 'new.md'",
     "returned_lesson": "DELETE FROM returned_lesson",
     "signature_link": "DELETE FROM signature_link WHERE sig_sha = 'b'",
     "skill": "UPDATE skill SET removed = false WHERE name = 'gone'",
@@ -58,6 +59,8 @@ PARTS = [
     "occurrences",
     "returned",
     "skills",
+    "documents",
+    "removed",
 ]
 """Of the state of the fakes, what follows from the journal."""
 
