@@ -153,6 +153,7 @@ async def _add(path: str, project: str | None, name: str | None, form: str | Non
             held = await store.reference.documents(owner, collection.name)
             plan = _plan(collection, parsed, held)
         changes, embedded = [one.change for one in plan.changing], 0
+        total = sum(len(one.shas) for one in held) + sum(one.added - one.removed for one in changes)
     else:
         async with open_ports(addresses, settings) as ports:
             held = await ports.reference.documents(owner, collection.name)
@@ -163,11 +164,12 @@ async def _add(path: str, project: str | None, name: str | None, form: str | Non
             # What was added without its vectors, or by another writer, gets those that are missing.
             wanted = [node.sha for one in parsed if one.document for node in one.document.nodes]
             await ports.memories.embed_reference(wanted, ports.embedder)
+            total = sum(len(one.shas) for one in await ports.reference.documents(owner, collection.name))
         embedded = shown.embedded
-    total = sum(len(one.shas) for one in held) + sum(one.added - one.removed for one in changes)
+    unchanged = plan.unchanged + len(plan.changing) - len(changes)
     skipped = [*collection.unlisted, *(one.skipped for one in parsed if one.skipped)]
     gone = frozenset(one.document.source for one in plan.changing if not one.document.nodes)
-    return _Added(collection.name, project, dry_run, changes, plan.new, gone, plan.unchanged, total, embedded, skipped)
+    return _Added(collection.name, project, dry_run, changes, plan.new, gone, unchanged, total, embedded, skipped)
 
 
 def _parse(collection: Collection, form: str | None, project: str | None) -> list[Parsed]:

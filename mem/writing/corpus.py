@@ -57,7 +57,7 @@ async def carry_out(
     """Embed what is new and write the documents, a group at a time.
 
     Each document changes in one moment, after all its new texts were embedded. What an interrupted run embedded and
-    wrote is there for the next one.
+    wrote is there for the next one. What another run wrote meanwhile is no change of this one.
     """
     total = sum(len(one.texts) for one in plan.changing)
     looked_at = embedded = 0
@@ -68,7 +68,8 @@ async def carry_out(
             embedded += await reference.embed(texts[at : at + AT_ONCE], embedder)
             looked_at += len(texts[at : at + AT_ONCE])
             told(Step(looked_at, total, embedded))
-        changes += (written := await reference.put([one.document for one in group]))
+        written = [one for one in await reference.put([one.document for one in group]) if one.added or one.removed]
+        changes += written
         told(Step(looked_at, total, embedded, written))
     return changes
 

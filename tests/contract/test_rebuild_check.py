@@ -32,6 +32,11 @@ from tests.contract.rebuilding import (
 
 TAMPERED = {
     "failure_signature": "UPDATE failure_signature SET excerpt = 'other' WHERE sig_sha = 'c'",
+    "lexical_entry": "UPDATE lexical_entry SET length = length + 1 "
+    "WHERE node_sha = (SELECT min(node_sha) FROM lexical_entry)",
+    "lexical_frequency": "UPDATE lexical_frequency SET nodes = nodes + 1 "
+    "WHERE ctid = (SELECT min(ctid) FROM lexical_frequency WHERE nodes > 0)",
+    "lexical_total": "DELETE FROM lexical_total WHERE ctid = (SELECT min(ctid) FROM lexical_total WHERE nodes > 0)",
     "memory_edge": "DELETE FROM memory_edge WHERE ctid = (SELECT min(ctid) FROM memory_edge)",
     "memory_node": "UPDATE memory_node SET turn = 9 WHERE text = 'again'",
     "memory_vector": "UPDATE memory_vector SET embedding = (embedding::real[] || '{}')[1:63]::real[] || 0.5::real "

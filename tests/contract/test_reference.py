@@ -8,6 +8,7 @@ from datetime import date, timedelta
 import pytest
 
 from mem.domain.nodes import Node
+from mem.parsing.terms import asked_terms
 from mem.ports import Document, Reach
 from mem.testing import FakeEmbedder
 from tests.contract.parts import Parts, postgres_parts
@@ -36,6 +37,9 @@ async def found(parts: Parts, text: str) -> dict[str, set[str]]:
     hits = {
         "vectors": await parts.memories.nearest("text", ["R"], parts.embedder.vector(text), HERE, 50),
         "trigrams": await parts.memories.lexical(text, ["R"], HERE, 50),
+        "words": [
+            hit for hit in await parts.memories.words(asked_terms(text, failing=False), ["R"], HERE, 50) if hit.own > 0
+        ],
     }
     nodes = await parts.memories.nodes([hit.sha for leg in hits.values() for hit in leg])
     return {leg: {nodes[hit.sha].text for hit in hits[leg]} for leg in hits}
@@ -87,7 +91,7 @@ async def test_a_changed_document_is_replaced(parts):
     assert await put(parts, document("d/a.md", "peer conflict", "disk was cleaned")) == [("d/a.md", 1, 1)]
     legs = await found(parts, "disk is full")
     assert legs["vectors"] == {"peer conflict", "disk was cleaned", "disk stays"}
-    assert "disk is full" not in legs["trigrams"]
+    assert "disk is full" not in legs["trigrams"] | legs["words"]
     assert (await parts.reference.documents("*", "d/a.md"))[0].updated_on == date(2026, 7, 3)
     (record,) = [one async for one in parts.journal.read(after=(await parts.journal.head()).length - 1)]
     assert [node["text"] for node in record.data["nodes"]] == ["disk was cleaned"]
@@ -100,7 +104,7 @@ async def test_a_removed_chunk_is_told_and_not_found(parts):
     sha = _node("d/a.md", "disk is full").sha
     assert await put(parts, document("d/a.md")) == [("d/a.md", 0, 1)]
     await parts.memories.put_vectors("text", {sha: "disk is full"}, parts.embedder)
-    assert await found(parts, "disk is full") == {"vectors": set(), "trigrams": set()}
+    assert await found(parts, "disk is full") == {"vectors": set(), "trigrams": set(), "words": set()}
     assert await parts.memories.vector_kinds(sha) == []
     assert await parts.memories.lineages([sha]) == {}
     node = (await parts.memories.nodes([sha]))[sha]
@@ -114,7 +118,11 @@ async def test_a_document_comes_back(parts):
     await put(parts, one)
     await put(parts, document("d/a.md"))
     assert await parts.reference.put([one]) == [("d/a.md", 1, 0)]
-    assert await found(parts, "disk is full") == {"vectors": {"disk is full"}, "trigrams": {"disk is full"}}
+    assert await found(parts, "disk is full") == {
+        "vectors": {"disk is full"},
+        "trigrams": {"disk is full"},
+        "words": {"disk is full"},
+    }
     assert not (await parts.memories.nodes([one.nodes[0].sha]))[one.nodes[0].sha].removed
     assert [record.kind async for record in parts.journal.read()].count("reference") == 3
 
