@@ -27,6 +27,7 @@ from mem.ports import (
     Projector,
     Proposals,
     Rebuilding,
+    Reference,
     Reranker,
     Skills,
     TokenCounter,
@@ -44,6 +45,7 @@ from mem.store.migrate import migrate
 from mem.store.pool import Pool, on_connection, open_pool
 from mem.store.proposals import PostgresProposals
 from mem.store.rebuilding import PostgresRebuilding
+from mem.store.reference import PostgresReference
 from mem.store.skills import PostgresSkills
 from mem.store.vector_index import active_index, check_active, ensure_vector_index
 from mem.writing import model_gate, model_projector
@@ -72,6 +74,7 @@ class Ports:
 
     journal: Journal
     memories: Memories
+    reference: Reference
     failures: Failures
     ledger: Ledger
     skills: Skills
@@ -92,6 +95,7 @@ class Store:
     pool: Pool
     journal: Journal
     memories: Memories
+    reference: Reference
     skills: Skills
     proposals: Proposals
 
@@ -111,6 +115,7 @@ async def open_store(found: Addresses) -> AsyncIterator[Store]:
             pool,
             PostgresJournal(pool, clock),
             PostgresMemories(pool, clock),
+            PostgresReference(pool, clock),
             PostgresSkills(pool, clock),
             PostgresProposals(pool, clock),
         )
@@ -148,6 +153,7 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
         yield Ports(
             journal=PostgresJournal(writes, clock),
             memories=memories,
+            reference=PostgresReference(writes, clock),
             failures=PostgresFailures(writes, clock),
             ledger=PostgresLedger(writes, clock, days=settings.ledger_days),
             skills=PostgresSkills(writes, clock),

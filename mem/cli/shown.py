@@ -38,7 +38,7 @@ def told_memory(shown: ShownMemory, *, width: int) -> list[Styled]:
 
 def _head(shown: ShownMemory, width: int) -> list[Styled]:
     facts = [f"{shown.level} {shown.sha[:12]}", flat(shown.project) if shown.project is not None else "shared"]
-    facts += ["superseded"] if not shown.live else []
+    facts += [] if shown.live else ["removed" if shown.level == "R" else "superseded"]
     lines = [Styled(line, Style.TITLE) for line in wrapped(", ".join(facts), width)]
     lines += [Styled(shown.sha, Style.FAINT)]
     if shown.source is not None:
@@ -71,7 +71,10 @@ def _text(text: str, width: int, *, raw: bool) -> list[Styled]:
 def _line(shown: ShownMemory, width: int) -> list[Styled]:
     """Who stands in its place, and in whose place it stands."""
     lines: list[Styled] = []
-    if not shown.live:
+    if not shown.live and shown.level == "R":
+        told = "removed: its document has it no more, and nothing finds it"
+        lines += [Styled(line, Style.FAIR) for line in wrapped(told, width, later="    ")]
+    elif not shown.live:
         by = f"superseded by {shown.superseded_by[:12]}" if shown.superseded_by else "superseded"
         if shown.successor is None:
             by += "; no live memory that everybody may read stands in its place"

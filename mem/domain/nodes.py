@@ -50,10 +50,14 @@ class Node(BaseModel):
 
 
 class StoredNode(Node):
-    """A node as the store knows it; `superseded_by` names its direct successor."""
+    """A node as the store knows it; `superseded_by` names its direct successor.
+
+    `removed` is a chunk of reference that its document has no more: no search finds it, its sha still opens it.
+    """
 
     stored_sha: str
     superseded_by: str | None = None
+    removed: bool = False
 
 
 class Parent(BaseModel):

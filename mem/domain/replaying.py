@@ -9,8 +9,10 @@ from pydantic import BaseModel, ConfigDict
 MAX_DIFFERENCES = 10
 """So many rows of a table are named in a report; `differing` counts all."""
 
-Phase = Literal["read", "import", "begin", "replay", "index", "swap", "compare", "propose", "apply", "derive", "done"]
-"""`read` and `import` are of a file, and done before a run begins; the others are stages of a run."""
+Phase = Literal[
+    "read", "import", "embed", "begin", "replay", "index", "swap", "compare", "propose", "apply", "derive", "done"
+]
+"""`read`, `import` and `embed` are of files, and of no run; the others are stages of a run."""
 
 
 class Progress(BaseModel):

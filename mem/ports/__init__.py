@@ -20,6 +20,7 @@ from mem.ports.models import (
 )
 from mem.ports.proposals import Proposals
 from mem.ports.rebuilding import Rebuilding
+from mem.ports.reference import Document, DocumentChange, HeldDocument, Reference
 from mem.ports.showing import Showing, ShowQuery
 from mem.ports.skills import ListedSkill, Skill, Skills
 
@@ -31,11 +32,14 @@ __all__ = [
     "Clock",
     "CoarseHit",
     "Controller",
+    "Document",
+    "DocumentChange",
     "Embedder",
     "EvidenceText",
     "Failures",
     "GapQuery",
     "GapsFound",
+    "HeldDocument",
     "Journal",
     "Known",
     "KnownHit",
@@ -50,6 +54,7 @@ __all__ = [
     "Proposals",
     "Reach",
     "Rebuilding",
+    "Reference",
     "RerankQuery",
     "Reranker",
     "Seen",

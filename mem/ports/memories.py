@@ -148,9 +148,9 @@ class Memories(Protocol):
         ...
 
     async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
-        """Add reference chunks of one source, with their journal record, which tells their passages, too.
+        """Make a document consist of these chunks; how many of them were new when it last changed.
 
-        Returns the number of new ones. What is embedded of a chunk never changes.
+        The journal record tells their passages, too; what is embedded of a chunk never changes.
         """
         ...
 

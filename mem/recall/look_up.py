@@ -160,6 +160,7 @@ class LookUp:
                 same_tool=False,
             )
             for sha in sorted(nodes)
+            if not nodes[sha].removed
         ]
 
     async def _lessons(self, legs: Legs, query: Query, gathered: Gathered, ranking: Ranking) -> list[Lesson]:

@@ -1,15 +1,15 @@
-"""Writes of nodes: an accepted candidate with all that belongs to it, and reference."""
+"""Writes of nodes: an accepted candidate with all that belongs to it, and a document of reference."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
+from mem.domain.ids import SHARED
 from mem.domain.journal import Record
 from mem.domain.nodes import Node
-from mem.parsing.passages import passages_of
-from mem.ports import Appended, AppendPlan
-from mem.store import journal, lexical, nodes
+from mem.ports import Appended, AppendPlan, Document
+from mem.store import journal, lexical, nodes, reference
 from mem.store.alike import alike
 from mem.store.pool import Connection
 from mem.store.queries import sql
@@ -46,17 +46,10 @@ async def attach(connection: Connection, sha: str, evidence: Sequence[Node], par
 
 
 async def add_reference(connection: Connection, chunks: Sequence[Node], source: str, now: datetime) -> int:
-    """Add the chunks of a source; how many were new the first time."""
-    key = entries.reference_key(chunks, source)
-    await journal.lock(connection, [key])
-    recorded = await journal.find(connection, key)
-    if recorded is None:
-        added, parts = 0, passages_of(chunks)
-        for chunk in sorted(chunks, key=lambda chunk: chunk.sha):
-            added += await _insert(connection, chunk, parts.get(chunk.sha))
-        await lexical.add(connection, [chunk.sha for chunk in chunks])
-        (recorded,) = await journal.append(connection, [entries.reference(chunks, source, added, parts)], now)
-    return int(recorded.data["added"])
+    """Make a document consist of these chunks; how many of them were new when it last changed."""
+    project = chunks[0].project if chunks else SHARED
+    (change,) = await reference.put(connection, [Document(project, source, tuple(chunks))], now)
+    return change.added or await reference.added_first(connection, project, source)
 
 
 async def _standing(connection: Connection, plan: AppendPlan) -> str | None:

@@ -87,7 +87,7 @@ class PostgresMemories:
         return await in_transaction(self._pool, lambda c: appending.append(c, plan, self._clock.now()))
 
     async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
-        """Add reference chunks of one source; the number of new ones."""
+        """Make a document consist of these chunks; how many of them were new when it last changed."""
         return await in_transaction(self._pool, lambda c: appending.add_reference(c, nodes, source, self._clock.now()))
 
     async def put_projection(self, sha: str, projection: MadeProjection) -> Projection:

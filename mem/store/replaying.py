@@ -9,7 +9,7 @@ from typing import Any, LiteralString, NamedTuple, assert_never
 
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import JournalCorrupt
-from mem.store import embeddings, journal, lexical, nodes, vectors
+from mem.store import embeddings, journal, lexical, nodes, reference, vectors
 from mem.store.chain import ChainCheck, Link
 from mem.store.failures import count_row
 from mem.store.pool import Connection, execute_each
@@ -64,6 +64,7 @@ async def carry_out(connection: Connection, operations: Sequence[Operation], mod
     for operation in operations:
         page.take(operation)
     await execute_each(connection, sql("nodes.insert"), page.nodes)
+    await _reference(connection, page)
     await execute_each(connection, sql("nodes.link_parents"), page.edges)
     for superseded in page.superseded:
         await connection.execute(sql("nodes.supersede"), superseded)
@@ -92,6 +93,8 @@ class _Page:
         self.returned: list[dict[str, Any]] = []
         self.skills: dict[tuple[str, str], replay.PutSkill] = {}
         self.removed_skills: dict[tuple[str, str], replay.RemoveSkill] = {}
+        self.documents: list[dict[str, Any]] = []
+        self.removed: dict[str, bool] = {}
 
     def take(self, operation: Operation) -> None:
         """Add what comes next."""
@@ -111,6 +114,9 @@ class _Page:
                 self.removed_skills.pop((operation.skill.project, operation.skill.name), None)
             case replay.RemoveSkill():
                 self.removed_skills[operation.project, operation.name] = operation
+            case replay.ChangeDocument():
+                self.documents.append(reference.row_of(*operation))
+                self.removed |= dict.fromkeys(operation.removed, True) | dict.fromkeys(operation.added, False)
             case _:
                 self._take_of_failures(operation)
 
@@ -127,6 +133,15 @@ class _Page:
                 self.returned.append({"project": operation.project, "shas": list(operation.shas)})
             case _:
                 assert_never(operation)
+
+
+async def _reference(connection: Connection, page: _Page) -> None:
+    """Documents of reference, and the chunks that they lost or have again; a lost one takes its vector with it."""
+    await execute_each(connection, sql("reference.put"), page.documents)
+    await reference.restore(connection, {sha for sha, removed in page.removed.items() if not removed})
+    if gone := {sha for sha, removed in page.removed.items() if removed}:
+        await reference.remove(connection, gone)
+        await connection.execute(sql("replay.forget_texts"), {"shas": sorted(gone)})
 
 
 async def _signatures(connection: Connection, page: _Page) -> None:

@@ -26,6 +26,7 @@ PROJECTIONS = (
     "memory_vector",
     "occurrence",
     "occurrence_count",
+    "reference_document",
     "returned_lesson",
     "signature_link",
     "skill",

@@ -61,7 +61,7 @@ async def _shown(connection: Connection, query: ShowQuery) -> ShownMemory | None
     return ShownMemory(
         **{name: row[name] for name in _FIELDS},
         project=None if row["project"] == SHARED else row["project"],
-        live=row["superseded_by"] is None,
+        live=row["superseded_by"] is None and not row["removed"],
         accepted=None if row["key"] is None else Acceptance(request_id=appended_request(row["key"]), at=row["time"]),
         superseded_by=next((sha for sha, _ in line.ahead if sha == row["superseded_by"]), None),
         successor=next((sha for sha, live in line.ahead if live), None),

@@ -9,6 +9,7 @@ memories, failures, ledger = FakeMemories(state), FakeFailures(state), FakeLedge
 from mem.testing.failures import FakeFailures, FakeLedger
 from mem.testing.memories import FakeMemories
 from mem.testing.models import FakeEmbedder, FakeProjector, FakeReranker, FakeTokens
+from mem.testing.reference import FakeReference
 from mem.testing.replaying import replayed
 from mem.testing.showing import FakeShowing
 from mem.testing.skills import FakeSkills
@@ -22,6 +23,7 @@ __all__ = [
     "FakeLedger",
     "FakeMemories",
     "FakeProjector",
+    "FakeReference",
     "FakeReranker",
     "FakeShowing",
     "FakeSkills",

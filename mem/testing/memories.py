@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-import struct
 from collections.abc import Mapping, Sequence
 
 from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, NotFound
+from mem.domain.ids import SHARED
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
-from mem.parsing.passages import passages_of
-from mem.ports import Alike, Appended, AppendPlan, Embedder, Lineage, Reach, Superseded, Vector, VectorHit, WordHit
+from mem.ports import (
+    Alike,
+    Appended,
+    AppendPlan,
+    Document,
+    Embedder,
+    Lineage,
+    Reach,
+    Superseded,
+    Vector,
+    VectorHit,
+    WordHit,
+)
 from mem.testing import alike, lexical
+from mem.testing.embeddings import remember
 from mem.testing.models import words
+from mem.testing.reference import put_document
 from mem.testing.state import FakeState, within
 from mem.writing import entries
 
@@ -73,16 +85,14 @@ class FakeMemories:
         return Appended(data["sha"], evidence, data["duplicate_of"], data["overtaken_by"])
 
     async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
-        """Add reference chunks of one source; the number of new ones."""
+        """Make a document consist of these chunks; how many of them were new when it last changed."""
+        project = nodes[0].project if nodes else SHARED
         async with self._state.lock:
-            recorded = self._state.by_key.get(entries.reference_key(nodes, source))
-            if recorded is None:
-                new = {node.sha: node for node in nodes if node.sha not in self._state.nodes}
-                parts = passages_of(nodes)
-                self._state.nodes |= new
-                self._state.passages |= {sha: tuple(parts[sha]) for sha in new if sha in parts}
-                recorded = self._state.append(entries.reference(nodes, source, len(new), parts))
-        return int(recorded.data["added"])
+            change = put_document(self._state, Document(project, source, tuple(nodes)))
+            held = self._state.documents.get((project, source))
+            if change.added or held is None:
+                return change.added
+            return int(self._state.by_key[entries.document_key(project, source, held.revision)].data["added"])
 
     async def put_projection(self, sha: str, projection: MadeProjection) -> Projection:
         """Record a projection once per (sha, prompt sha, model id); the first of a node stands."""
@@ -106,15 +116,17 @@ class FakeMemories:
             await remember(self._state, embedder, sorted(set(texts.values())))
             for sha, text in texts.items():
                 vector = self._state.embeddings[embedder.model_id, sha256_hex(text)]
-                self._state.vectors.setdefault((sha, kind, 0), vector)
+                if sha not in self._state.removed:
+                    self._state.vectors.setdefault((sha, kind, 0), vector)
 
     async def embed_reference(self, shas: Sequence[str], embedder: Embedder) -> None:
         """Embed the passages of sections of reference and store the vectors that are missing."""
         async with self._state.lock:
             self._activate(embedder)
             self._require(shas)
+            wanted = [sha for sha in shas if sha not in self._state.removed]
             texts = {
-                (sha, "text", part): text for sha in shas for part, text in enumerate(self._state.embedded_of(sha))
+                (sha, "text", part): text for sha in wanted for part, text in enumerate(self._state.embedded_of(sha))
             }
             await remember(self._state, embedder, sorted(set(texts.values())))
             for place, text in texts.items():
@@ -194,7 +206,8 @@ class FakeMemories:
 
     def _readable(self, sha: str, levels: Sequence[Level], reach: Reach) -> bool:
         node = self._state.nodes[sha]
-        return node.level in levels and node.visibility == "global" and within(node.project, reach)
+        there = sha not in self._state.removed
+        return there and node.level in levels and node.visibility == "global" and within(node.project, reach)
 
     def _standing(self, plan: AppendPlan) -> str | None:
         sha = plan.duplicate_of
@@ -237,7 +250,7 @@ class FakeMemories:
         while sha in self._state.superseded_by and sha not in path:
             path.append(sha)
             sha = self._state.superseded_by[sha]
-        if sha not in self._state.nodes or sha in path:
+        if sha not in self._state.nodes or sha in path or sha in self._state.removed:
             return None
         projection = self._state.projections.get(sha)
         return Lineage(self._state.stored(sha), tuple(path), "" if projection is None else projection.text)
@@ -247,16 +260,6 @@ class FakeMemories:
         self._state.model = self._state.model or wanted
         if self._state.model != wanted:
             raise ModelMismatch(f"The embedder is {wanted}, the vectors are of {self._state.model}.", "Use that one.")
-
-
-async def remember(state: FakeState, embedder: Embedder, texts: Sequence[str]) -> None:
-    """Embed the texts that the model has not embedded before, and journal the new embeddings."""
-    new = {sha256_hex(text): text for text in texts if (embedder.model_id, sha256_hex(text)) not in state.embeddings}
-    vectors = await embedder.embed(list(new.values())) if new else []
-    for text_sha, vector in sorted(zip(new, vectors, strict=True)):
-        state.embeddings[embedder.model_id, text_sha] = vector
-        digest = hashlib.sha256(struct.pack(f"<{len(vector)}f", *vector)).hexdigest()
-        state.append(entries.embedding(embedder.model_id, text_sha, digest, len(vector)))
 
 
 def in_place(source: str | None, turn: int | None, sha: str) -> tuple[str, int, str]:

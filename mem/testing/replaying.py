@@ -6,6 +6,7 @@ from typing import assert_never
 
 from mem.domain.canonical import sha256_hex
 from mem.testing.failures import correct
+from mem.testing.reference import change_document
 from mem.testing.state import FakeState, HeldSkill, Occurrence
 from mem.writing import entries, replay
 from mem.writing.replay import AddSignatures, Link, Operation, Sight, operations
@@ -44,13 +45,25 @@ def _do(state: FakeState, operation: Operation) -> None:
             pass  # they stand beside the journal; vectors are made of them at the end
         case replay.Return(project, shas):
             state.returned |= {(project, sha) for sha in shas if state.of_another_project(sha, project)}
+        case replay.PutSkill() | replay.RemoveSkill() | replay.ChangeDocument():
+            _do_beside_memory(state, operation)
+        case _:
+            _do_of_failures(state, operation)
+
+
+def _do_beside_memory(
+    state: FakeState, operation: replay.PutSkill | replay.RemoveSkill | replay.ChangeDocument
+) -> None:
+    match operation:
         case replay.PutSkill(skill, revision, model_id):
             vector = state.embeddings[model_id, sha256_hex(entries.skill_text(skill))]
             state.skills[skill.project, skill.name] = HeldSkill(skill, revision, model_id, vector)
         case replay.RemoveSkill(project, name, revision):
             state.skills[project, name] = state.skills[project, name]._replace(removed=True, revision=revision)
+        case replay.ChangeDocument():
+            change_document(state, operation)
         case _:
-            _do_of_failures(state, operation)
+            assert_never(operation)
 
 
 def _do_of_failures(state: FakeState, operation: AddSignatures | Link | Sight) -> None:
@@ -71,5 +84,5 @@ def _do_of_failures(state: FakeState, operation: AddSignatures | Link | Sight) -
 
 def _add_vector(state: FakeState, place: tuple[str, str, int], text: str) -> None:
     found = state.model and state.embeddings.get((state.model[0], sha256_hex(text)))
-    if found:
+    if found and place[0] not in state.removed:
         state.vectors[place] = found

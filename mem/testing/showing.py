@@ -34,7 +34,7 @@ class FakeShowing:
             **node.model_dump(exclude={"project"}),
             sha=sha,
             project=None if node.project == "*" else node.project,
-            live=direct is None,
+            live=direct is None and sha not in state.removed,
             accepted=self._accepted(sha),
             superseded_by=direct if direct in ahead else None,
             successor=next((one for one in ahead if one not in state.superseded_by), None),

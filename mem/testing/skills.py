@@ -5,7 +5,7 @@ from __future__ import annotations
 from mem.domain.canonical import sha256_hex
 from mem.domain.ids import SHARED
 from mem.ports import Embedder, ListedSkill, Reach, Skill, Vector
-from mem.testing.memories import remember
+from mem.testing.embeddings import remember
 from mem.testing.state import FakeState, HeldSkill, within
 from mem.writing import entries
 from mem.writing.skills import no_skill

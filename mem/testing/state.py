@@ -11,7 +11,7 @@ from mem.domain.accepting import Projection
 from mem.domain.journal import GENESIS, Entry, Head, Record, chain_sha, record_body
 from mem.domain.nodes import Node, StoredNode
 from mem.domain.signatures import Signature
-from mem.ports import Clock, LedgerKey, Reach, Skill
+from mem.ports import Clock, HeldDocument, LedgerKey, Reach, Skill
 
 
 class FakeClock:
@@ -56,6 +56,13 @@ class HeldSkill(NamedTuple):
     removed: bool = False
 
 
+class DocumentRevision(NamedTuple):
+    """A document of reference, and how often it was added, changed or removed."""
+
+    held: HeldDocument
+    revision: int
+
+
 class FakeState:
     """The shared memory of the fakes; every method of a fake holds `lock` while it changes something."""
 
@@ -78,6 +85,8 @@ class FakeState:
         self.ledger: dict[LedgerKey, Answered] = {}
         self.returned: set[tuple[str, str]] = set()
         self.skills: dict[tuple[str, str], HeldSkill] = {}
+        self.documents: dict[tuple[str, str], DocumentRevision] = {}
+        self.removed: set[str] = set()
 
     def append(self, entry: Entry) -> Record:
         """Append a record, or return the one that has the key."""
@@ -98,11 +107,12 @@ class FakeState:
     def visible(self, sha: str, reach: Reach) -> bool:
         """Whether a read within `reach` may see a node."""
         node = self.nodes[sha]
-        return node.visibility == "global" and within(node.project, reach)
+        return sha not in self.removed and node.visibility == "global" and within(node.project, reach)
 
     def stored(self, sha: str) -> StoredNode:
         """A node as a store knows it."""
-        return StoredNode(**self.nodes[sha].model_dump(), stored_sha=sha, superseded_by=self.superseded_by.get(sha))
+        successor, removed = self.superseded_by.get(sha), sha in self.removed
+        return StoredNode(**self.nodes[sha].model_dump(), stored_sha=sha, superseded_by=successor, removed=removed)
 
     def embedded_of(self, sha: str) -> tuple[str, ...]:
         """What is embedded of a node: its passages, or its text."""

@@ -10,7 +10,7 @@ from mem.domain.canonical import canonical_sha
 from mem.domain.journal import Entry
 from mem.domain.nodes import Node
 from mem.domain.signatures import Signature
-from mem.ports import AppendPlan, Settlement, Skill
+from mem.ports import AppendPlan, Document, Settlement, Skill
 
 _ACCEPTED = "appended:accept:"
 
@@ -165,25 +165,42 @@ def lookup_key(operation: str, scope: str, request_id: str) -> str:
     return f"lookup:{operation}:{scope}:{request_id}"
 
 
-def reference(
-    nodes: Sequence[Node], source: str, added: int, passages: Mapping[str, Sequence[str]] | None = None
+def document(
+    put: Document,
+    revision: int,
+    added: Sequence[Node],
+    removed: Sequence[str],
+    passages: Mapping[str, Sequence[str]],
 ) -> Entry:
-    """The chunks of one source, how many of them were new, and what is embedded of each, where that is not its text."""
+    """What a document of the reference corpus got and lost, numbered, since it may return to an earlier text.
+
+    Args:
+        passages: what is embedded of a chunk, where that is not its text.
+    """
     return Entry(
         kind="reference",
-        key=reference_key(nodes, source),
+        key=document_key(put.project, put.source, revision),
         data={
-            "source": source,
-            "nodes": [_node(node) for node in nodes],
-            "added": added,
-            "passages": {sha: list(parts) for sha, parts in sorted((passages or {}).items())},
+            "project": put.project,
+            "source": put.source,
+            "origin": put.origin,
+            "revision": revision,
+            "nodes": [_node(node) for node in added],
+            "added": len(added),
+            "passages": {sha: list(parts) for sha, parts in sorted(passages.items())},
+            "removed": list(removed),
         },
     )
 
 
-def reference_key(nodes: Sequence[Node], source: str) -> str:
-    """Names a set of chunks by what is in it."""
-    return "reference:" + canonical_sha({"source": source, "nodes": sorted({node.sha for node in nodes})})
+def document_key(project: str, source: str, revision: int) -> str:
+    """Names a change of a document."""
+    return f"{document_name(project, source)}:{revision}"
+
+
+def document_name(project: str, source: str) -> str:
+    """Names a document by its project and source, which may hold any character."""
+    return "reference:" + canonical_sha({"project": project, "source": source})
 
 
 def skill(put: Skill, revision: int, model_id: str) -> Entry:

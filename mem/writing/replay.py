@@ -11,6 +11,7 @@ from datetime import date
 from typing import Any, NamedTuple, assert_never
 
 from mem.domain.accepting import Projection
+from mem.domain.ids import SHARED
 from mem.domain.journal import Record
 from mem.domain.nodes import Node
 from mem.domain.signatures import Signature
@@ -100,6 +101,17 @@ class RemoveSkill(NamedTuple):
     revision: int
 
 
+class ChangeDocument(NamedTuple):
+    """The shas of the chunks that a document of reference got and lost."""
+
+    project: str
+    source: str
+    origin: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    updated_on: date
+
+
 Operation = (
     AddNode
     | AddEdges
@@ -112,6 +124,7 @@ Operation = (
     | Return
     | PutSkill
     | RemoveSkill
+    | ChangeDocument
 )
 
 
@@ -135,7 +148,7 @@ def operations(record: Record) -> Sequence[Operation]:
         case "lookup":
             done = _lookup(data, _day(record))
         case "reference":
-            done = _reference(data)
+            done = _reference(data, _day(record))
         case "skill":
             done = _skill(data)
         case _:
@@ -181,11 +194,14 @@ def _lookup(data: Mapping[str, Any], day: date) -> list[Operation]:
     return [AddSignatures(found), sighting, *([Return(data["project"], tuple(returned))] if returned else [])]
 
 
-def _reference(data: Mapping[str, Any]) -> list[Operation]:
-    """Sections with their passages, which records of earlier versions do not have."""
+def _reference(data: Mapping[str, Any], day: date) -> list[Operation]:
+    """The chunks of a document; records of earlier versions name no project and no passages, and take nothing away."""
     passages: Mapping[str, Sequence[str]] = data.get("passages", {})
     nodes = [Node(**fields) for fields in data["nodes"]]
-    return [AddNode(node, tuple(passages[node.sha]) if node.sha in passages else None) for node in nodes]
+    project = data.get("project") or next((node.project for node in nodes), SHARED)
+    added, removed = tuple(sorted({node.sha for node in nodes})), tuple(data.get("removed", ()))
+    change = ChangeDocument(project, data["source"], data.get("origin", ""), added, removed, day)
+    return [*(AddNode(node, tuple(passages[node.sha]) if node.sha in passages else None) for node in nodes), change]
 
 
 def _skill(data: Mapping[str, Any]) -> list[Operation]:

@@ -7,11 +7,12 @@ from typing import NamedTuple
 from mem.domain.journal import same_journal_form
 from mem.domain.nodes import Node
 from mem.domain.signatures import Signature
-from mem.ports import AppendPlan, Failures, Journal, Ledger, Memories, Showing, Skills
+from mem.ports import AppendPlan, Failures, Journal, Ledger, Memories, Reference, Showing, Skills
 from mem.store.failures import PostgresFailures
 from mem.store.journal import PostgresJournal
 from mem.store.ledger import PostgresLedger
 from mem.store.memories import PostgresMemories
+from mem.store.reference import PostgresReference
 from mem.store.showing import PostgresShowing
 from mem.store.skills import PostgresSkills
 from mem.testing import (
@@ -21,6 +22,7 @@ from mem.testing import (
     FakeJournal,
     FakeLedger,
     FakeMemories,
+    FakeReference,
     FakeShowing,
     FakeSkills,
     FakeState,
@@ -36,6 +38,7 @@ class Parts(NamedTuple):
     showing: Showing
     clock: FakeClock
     embedder: FakeEmbedder
+    reference: Reference
 
     async def accept(self, text: str, *, request_id: str = "", project: str = "p", **fields) -> str:
         """Append a lesson with one record of evidence; its sha."""
@@ -52,7 +55,7 @@ def fake_parts() -> Parts:
     state = FakeState(clock)
     return Parts(
         FakeJournal(state), FakeMemories(state), FakeFailures(state), FakeLedger(state), FakeSkills(state),
-        FakeShowing(state), clock, FakeEmbedder(),
+        FakeShowing(state), clock, FakeEmbedder(), FakeReference(state),
     )  # fmt: skip
 
 
@@ -61,6 +64,7 @@ def postgres_parts(pool, **options) -> Parts:
     return Parts(
         PostgresJournal(pool, clock), PostgresMemories(pool, clock, **options), PostgresFailures(pool, clock),
         PostgresLedger(pool, clock), PostgresSkills(pool, clock), PostgresShowing(pool), clock, FakeEmbedder(),
+        PostgresReference(pool, clock),
     )  # fmt: skip
 
 

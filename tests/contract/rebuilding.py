@@ -9,7 +9,7 @@ from mem.domain.accepting import MadeProjection
 from mem.domain.nodes import Node
 from mem.domain.regenerating import Proposal
 from mem.domain.replaying import Shadow, TableReport
-from mem.ports import LedgerKey, ProjectorKey, Reach, Settlement, Skill
+from mem.ports import Document, LedgerKey, ProjectorKey, Reach, Settlement, Skill
 from mem.store.pool import Pool
 from mem.store.proposals import PostgresProposals
 from mem.store.rebuilding import PostgresRebuilding
@@ -103,6 +103,20 @@ async def regenerate(pool: Pool, parts: Parts, proposed: dict[str, str]) -> None
     await proposals.close(run)
 
 
+async def write_reference(parts: Parts) -> None:
+    """A document of which a chunk was replaced, one that was removed, and one that came back; all had vectors."""
+    for source, *revisions in (
+        ("new.md", ["one", "kept"], ["two", "kept"]),
+        ("gone.md", ["x"], []),
+        ("back.md", ["y"], [], ["y"]),
+    ):
+        for texts in revisions:
+            nodes = tuple(Node(level="R", project="q", text=text, source=source) for text in texts)
+            await parts.memories.put_vectors("text", {}, parts.embedder)
+            await parts.reference.embed(texts, parts.embedder)
+            await parts.reference.put([Document("q", source, nodes, "origin")])
+
+
 async def write_some(parts: Parts) -> list[str]:
     """A journal with a record of every kind that has an effect; the shas of its lessons."""
     one = await parts.accept("one", evidence_texts=("it failed", "again"))
@@ -116,6 +130,7 @@ async def write_some(parts: Parts) -> list[str]:
     chunks = [Node(level="R", project="*", text=text, source="doc.md") for text in ("page", PAGE)]
     await parts.memories.add_reference(chunks, "doc.md")
     await parts.memories.embed_reference([chunk.sha for chunk in chunks], parts.embedder)
+    await write_reference(parts)
     await embed_all(parts, [one, other, two, top])
     # Once it has vectors, which are then retired.
     higher = await parts.accept("higher", level="L2", parents=(two,), supersedes=(top,))

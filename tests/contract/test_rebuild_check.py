@@ -32,12 +32,18 @@ from tests.contract.rebuilding import (
 
 TAMPERED = {
     "failure_signature": "UPDATE failure_signature SET excerpt = 'other' WHERE sig_sha = 'c'",
+    "lexical_entry": "UPDATE lexical_entry SET length = length + 1 "
+    "WHERE node_sha = (SELECT min(node_sha) FROM lexical_entry)",
+    "lexical_frequency": "UPDATE lexical_frequency SET nodes = nodes + 1 "
+    "WHERE ctid = (SELECT min(ctid) FROM lexical_frequency WHERE nodes > 0)",
+    "lexical_total": "DELETE FROM lexical_total WHERE ctid = (SELECT min(ctid) FROM lexical_total WHERE nodes > 0)",
     "memory_edge": "DELETE FROM memory_edge WHERE ctid = (SELECT min(ctid) FROM memory_edge)",
     "memory_node": "UPDATE memory_node SET turn = 9 WHERE text = 'again'",
     "memory_vector": "UPDATE memory_vector SET embedding = (embedding::real[] || '{}')[1:63]::real[] || 0.5::real "
     "WHERE kind = 'symptom' AND node_sha = (SELECT min(node_sha) FROM memory_vector WHERE kind = 'symptom')",
     "occurrence": "UPDATE occurrence SET seen_on = seen_on + 1 WHERE request_id = '1' AND sig_sha = 'b'",
     "occurrence_count": "UPDATE occurrence_count SET times = times + 1 WHERE sig_sha = 'a' AND project = 'q'",
+    "reference_document": "UPDATE reference_document SET updated_on = updated_on + 1 WHERE source = 'new.md'",
     "returned_lesson": "DELETE FROM returned_lesson",
     "signature_link": "DELETE FROM signature_link WHERE sig_sha = 'b'",
     "skill": "UPDATE skill SET removed = false WHERE name = 'gone'",
@@ -58,6 +64,8 @@ PARTS = [
     "occurrences",
     "returned",
     "skills",
+    "documents",
+    "removed",
 ]
 """Of the state of the fakes, what follows from the journal."""
 

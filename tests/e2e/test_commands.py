@@ -171,16 +171,25 @@ async def test_reference_and_skills_answer_where_no_memory_does(loop: Loop, tmp_
         encoding="utf-8",
     )
     added = await loop.mem("reference", "add", str(tmp_path / "ssh.md"), "--format", "json")
-    assert added.document["chunks"] == 1, added.err
+    assert added.document["chunks"] == {"added": 1, "removed": 0, "total": 1}, added.err
     again = await loop.mem("reference", "add", str(tmp_path / "ssh.md"), "--format", "json")
-    assert again.document["chunks"] == 0
+    assert (again.document["chunks"]["added"], again.document["embedded"]) == (0, 0)
     assert (await loop.mem("skill", "add", str(tmp_path / "SKILL.md"))).code == 0
     log = b"@@@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @@@\nHost key verification failed.\n"
-    result = await loop.mem("lookup", "--project", "fresh", "--file", "-", "--format", "json", stdin=log)
+    asked = ("lookup", "--project", "fresh", "--file", "-", "--format", "json", "--request-id")
+    result = await loop.mem(*asked, "before", stdin=log)
     assert result.document["tier"] == 3, result.out
     assert {lesson["tier"] for lesson in result.document["lessons"]} == {3}
     assert result.document["lessons"][0]["level"] == "R"
     assert [skill["name"] for skill in result.document["skills"]] == ["ssh-access"]
+    removed = await loop.mem("reference", "remove", "ssh.md", "--format", "json")
+    assert removed.document == {"documents": 1, "chunks": 1, "removed": ["ssh.md"]}
+    assert (await loop.mem(*asked, "before", stdin=log)).out == result.out
+    after = (await loop.mem(*asked, "after", stdin=log)).document
+    assert "ssh.md" not in json.dumps(after["lessons"])
+    shown = await loop.mem("show", result.document["lessons"][0]["sha"], "--format", "json")
+    assert shown.document["live"] is False
+    assert (await loop.mem("reference", "remove", "ssh.md")).code == 1
 
 
 async def test_a_person_overrules_and_supersedes(loop: Loop) -> None:

@@ -1,7 +1,7 @@
 -- name: unread
--- The texts of those nodes that have no entry.
+-- The texts of those nodes that have no entry, removed chunks left out.
 SELECT n.sha, n.text, n.projected FROM memory_node n
-WHERE n.sha = ANY(%(shas)s) AND NOT EXISTS (SELECT FROM lexical_entry e WHERE e.node_sha = n.sha)
+WHERE n.sha = ANY(%(shas)s) AND NOT n.removed AND NOT EXISTS (SELECT FROM lexical_entry e WHERE e.node_sha = n.sha)
 ORDER BY n.sha
 
 -- name: add
@@ -48,9 +48,9 @@ ON CONFLICT (level_group, project, document) DO UPDATE
 SET nodes = t.nodes + excluded.nodes, length = t.length + excluded.length
 
 -- name: outdated
--- A page of the nodes whose entries are those of other rules, or of none.
+-- A page of the nodes whose entries are those of other rules, or of none, removed chunks left out.
 SELECT n.sha FROM memory_node n LEFT JOIN lexical_entry e ON e.node_sha = n.sha
-WHERE n.sha > %(after)s AND e.terms_by IS DISTINCT FROM %(terms_by)s ORDER BY n.sha LIMIT %(limit)s
+WHERE n.sha > %(after)s AND NOT n.removed AND e.terms_by IS DISTINCT FROM %(terms_by)s ORDER BY n.sha LIMIT %(limit)s
 
 -- name: counts
 -- How many nodes hold each term, and, where the term is null, how many nodes, terms and documents there are.

@@ -4,7 +4,7 @@ SELECT sha FROM memory_node WHERE sha >= %(prefix)s AND sha < %(behind)s ORDER B
 
 -- name: by_sha
 -- Nodes by their shas.
-SELECT level, project, text, visibility, owner, container, source, turn, sha AS stored_sha, superseded_by
+SELECT level, project, text, visibility, owner, container, source, turn, sha AS stored_sha, superseded_by, removed
 FROM memory_node WHERE sha = ANY(%(shas)s)
 
 -- name: equal
@@ -86,7 +86,7 @@ WITH RECURSIVE chain (origin, sha, successor, path) AS (
 SELECT c.origin, c.path, n.level, n.project, n.text, n.visibility, n.owner, n.container, n.source, n.turn,
        n.sha AS stored_sha, n.superseded_by, n.projected
 FROM chain c JOIN memory_node n ON n.sha = c.sha
-WHERE c.successor IS NULL
+WHERE c.successor IS NULL AND NOT n.removed
 
 -- name: evidence
 -- The L0 nodes below a node, at any depth.
@@ -121,7 +121,7 @@ ORDER BY e.child_sha, n.level, n.source NULLS FIRST, n.turn NULLS FIRST, n.sha
 SELECT sha, word_similarity(%(text)s, text || E'\n' || projected)::float8 AS similarity
 FROM memory_node
 WHERE %(text)s <%% (text || E'\n' || projected)
-  AND level IN ({levels}) AND visibility = 'global' AND (%(federated)s OR project IN (%(project)s, '*'))
+  AND level IN ({levels}) AND visibility = 'global' AND NOT removed AND (%(federated)s OR project IN (%(project)s, '*'))
 ORDER BY 2 DESC, sha LIMIT %(limit)s
 
 -- name: by_tool

@@ -8,7 +8,7 @@ WHERE p.node_sha = n.sha AND n.sha = ANY(%(shas)s) AND n.projected <> p.text
 INSERT INTO replay_wanted (node_sha, kind, part, text_sha)
 SELECT n.sha, 'text', p.part - 1, encode(sha256(convert_to(p.text, 'UTF8')), 'hex')
 FROM memory_node n, unnest(coalesce(n.passages, ARRAY[n.text])) WITH ORDINALITY AS p (text, part)
-WHERE n.sha = ANY(%(shas)s)
+WHERE n.sha = ANY(%(shas)s) AND NOT n.removed
 ON CONFLICT DO NOTHING
 RETURNING text_sha
 
@@ -23,6 +23,10 @@ RETURNING text_sha
 -- name: forget_symptoms
 -- Take back the notes of projections that were replaced.
 DELETE FROM replay_wanted WHERE node_sha = ANY(%(shas)s) AND kind = 'symptom'
+
+-- name: forget_texts
+-- Take back the notes of chunks that were removed.
+DELETE FROM replay_wanted WHERE node_sha = ANY(%(shas)s)
 
 -- name: embedded
 -- Note texts whose embeddings were passed in the journal, and found to be those that it names.

@@ -7,7 +7,7 @@ ORDER BY sha LIMIT %(limit)s
 
 -- name: node
 -- A node that may be read, its projection, its vectors, and the key and time of the record that first appended it.
-SELECT n.sha, n.level, n.project, n.text, n.visibility, n.owner, n.container, n.source, n.turn, n.superseded_by,
+SELECT n.sha, n.level, n.project, n.text, n.visibility, n.owner, n.container, n.source, n.turn, n.superseded_by, n.removed,
        p.text AS symptom, p.model_id, p.prompt_sha, v.kinds, a.key, a.time
 FROM memory_node n
 LEFT JOIN symptom_projection p ON p.node_sha = n.sha

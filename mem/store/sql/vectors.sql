@@ -3,13 +3,13 @@
 SELECT sha FROM memory_node WHERE sha = ANY(%(shas)s) ORDER BY sha FOR SHARE
 
 -- name: insert
--- Add the vectors of nodes, live where the node is; one that is there stays.
+-- Add the vectors of nodes, live where the node is, none of removed chunks; one that is there stays.
 INSERT INTO memory_vector (node_sha, kind, part, project, level, visibility, owner, container, live, embedding)
 SELECT n.sha, %(kind)s, new.part, n.project, n.level, n.visibility, n.owner, n.container, n.superseded_by IS NULL,
        new.embedding
 FROM unnest(%(shas)s::text[], %(parts)s::smallint[], %(embeddings)b::halfvec[]) AS new (sha, part, embedding)
 JOIN memory_node n ON n.sha = new.sha
-ORDER BY n.sha, new.part
+WHERE NOT n.removed ORDER BY n.sha, new.part
 ON CONFLICT DO NOTHING
 
 -- name: delete_symptoms
@@ -21,10 +21,10 @@ DELETE FROM memory_vector WHERE node_sha = ANY(%(shas)s) AND kind = 'symptom'
 SELECT DISTINCT kind FROM memory_vector WHERE node_sha = %(sha)s ORDER BY kind DESC
 
 -- name: missing_parts
--- The passages of nodes that have no vector yet; of a node without passages the text.
+-- The passages of nodes that have no vector yet; of a node without passages the text; removed chunks need none.
 SELECT n.sha, p.part - 1, p.text
 FROM memory_node n, unnest(coalesce(n.passages, ARRAY[n.text])) WITH ORDINALITY AS p (text, part)
-WHERE n.sha = ANY(%(shas)s) AND NOT EXISTS (
+WHERE n.sha = ANY(%(shas)s) AND NOT n.removed AND NOT EXISTS (
     SELECT FROM memory_vector v WHERE v.node_sha = n.sha AND v.kind = 'text' AND v.part = p.part - 1
 )
 ORDER BY n.sha, p.part

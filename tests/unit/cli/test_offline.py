@@ -1,4 +1,4 @@
-"""The commands on files and on the store: signature, log, reference, symptoms and supersede."""
+"""The commands on files and on the store: signature, log, symptoms and supersede."""
 
 from __future__ import annotations
 
@@ -196,47 +196,6 @@ def test_a_file_that_is_no_text_is_wrong_usage(tmp_path):
     file.write_bytes(b"\xff\xfe\x00")
     assert "not UTF-8" in one_line(run(app, ["log", "verify", str(file)]), 2)
     assert "cannot be read" in one_line(run(app, ["log", "verify", str(tmp_path / "nowhere")]), 2)
-
-
-# --- reference add ---
-
-
-def test_a_folder_of_documents_is_added_once(tmp_path, state):
-    """Markdown files are added by heading, other files are not, and a second time adds nothing."""
-    (tmp_path / "a.md").write_text("# One\n\nfirst\n\n# Two\n\nsecond\n", encoding="utf-8")
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "b.markdown").write_text("third\n", encoding="utf-8")
-    (tmp_path / "c.txt").write_text("no\n", encoding="utf-8")
-    (tmp_path / "empty.md").write_text("", encoding="utf-8")
-    counts = []
-    for _ in range(2):
-        result = run(app, ["reference", "add", str(tmp_path), "--format", "json"])
-        told = json.loads(result.stdout)
-        counts.append((result.exit_code, told["documents"], told["chunks"]))
-    assert counts == [(0, 2, 3), (0, 2, 0)]
-    assert "empty.md: holds no text" in result.stderr
-    assert {node.project for node in state.nodes.values()} == {"*"}
-    assert len(state.vectors) == 3
-
-
-def test_a_document_of_a_project_is_its_own(tmp_path, state):
-    """`--project` keeps a document from the others; what is no project is refused before anything is stored."""
-    file = tmp_path / "a.md"
-    file.write_text("text\n", encoding="utf-8")
-    assert run(app, ["reference", "add", str(file), "--project", "p"]).exit_code == 0
-    assert [node.project for node in state.nodes.values()] == ["p"]
-    for wrong in ("*", "a b", ""):
-        assert "is no project" in one_line(run(app, ["reference", "add", str(file), "--project", wrong]), 2)
-    assert len(state.nodes) == 1
-
-
-def test_documents_that_cannot_be_read_are_one_clear_line(tmp_path, state):
-    """A missing path, a folder without Markdown, and bytes that are no text each say so."""
-    assert "does not exist" in one_line(run(app, ["reference", "add", str(tmp_path / "nowhere")]), 2)
-    assert "holds no Markdown file" in one_line(run(app, ["reference", "add", str(tmp_path)]), 2)
-    (tmp_path / "a.md").write_bytes(b"\xff\xfe\x00")
-    assert "cannot be read" in one_line(run(app, ["reference", "add", str(tmp_path)]), 2)
-    assert not state.nodes
 
 
 # --- symptoms show ---

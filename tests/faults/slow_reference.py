@@ -1,0 +1,24 @@
+"""The real command line, but for an embedder that takes its time over each batch."""
+
+from __future__ import annotations
+
+import asyncio
+
+from mem import wiring
+from mem.cli.main import main
+from mem.testing import FakeEmbedder
+
+SECONDS = 0.02
+
+
+class SlowEmbedder(FakeEmbedder):
+    """The fake embedder, as slow as it has to be to be killed between two batches."""
+
+    async def embed(self, texts):
+        await asyncio.sleep(SECONDS)
+        return await super().embed(texts)
+
+
+if __name__ == "__main__":
+    wiring.MiniLmEmbedder.load = SlowEmbedder  # type: ignore[method-assign, assignment]
+    main()
