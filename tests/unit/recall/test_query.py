@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from mem.domain.errors import InvalidRequest, RequestConflict
+from mem.domain.errors import InvalidRequest, RequestConflict, Unavailable
 from mem.domain.nodes import Node
 from mem.ports import AppendPlan, VectorHit, WordHit
 from mem.testing import FakeMemories
