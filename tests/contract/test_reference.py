@@ -54,6 +54,7 @@ async def test_a_document_is_found_as_soon_as_it_is_there(parts):
     assert await found(parts, "disk is full") == {
         "vectors": {"disk is full", "peer conflict"},
         "trigrams": {"disk is full"},
+        "words": {"disk is full"},
     }
     held = await parts.reference.documents()
     assert [(one.source, len(one.shas), one.origin, one.updated_on) for one in held] == [
