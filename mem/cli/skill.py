@@ -90,7 +90,7 @@ def remove(
     """Remove a skill: no lookup finds it any more. Removing it again changes nothing, and it may be added again."""
     with explained():
         owner = SHARED if project is None else checked_project(project)
-        changed = run(_remove(owner, name))
+        name, changed = run(_remove(owner, name))
         if output is OutputFormat.JSON:
             show_json({"name": name, "project": project, "changed": changed})
         else:
@@ -136,11 +136,13 @@ async def _listed(project: str | None) -> list[ListedSkill]:
         return await store.skills.listed(project)
 
 
-async def _remove(project: str, name: str) -> bool:
-    from mem.wiring import open_store  # noqa: PLC0415 - half a second to import
+async def _remove(project: str, given: str) -> tuple[str, bool]:
+    from mem.wiring import open_store  # noqa: PLC0415 - with what follows, half a second to import
+    from mem.writing.skills import skill_name  # noqa: PLC0415
 
+    name = skill_name(given)
     async with open_store(find_addresses(Settings())) as store:
-        return await store.skills.remove(project, name)
+        return name, await store.skills.remove(project, name)
 
 
 def _named(skill: Skill) -> dict[str, str | None]:

@@ -54,7 +54,7 @@ def made_skill(name: str, description: str, body: str, *, project: str | None, f
         TooLarge: the body is over the limit.
     """
     owner = SHARED if project is None else checked_project(project)
-    if not (name := _one_line(name)):
+    if not (name := skill_name(name)):
         raise InvalidRequest(f"{file} has no name.", "Give it one.")
     if len(name) > MAX_NAME:
         raise InvalidRequest(f"The name of {file} is over {MAX_NAME} characters.", "Shorten it.")
@@ -64,6 +64,11 @@ def made_skill(name: str, description: str, body: str, *, project: str | None, f
     if len(body.encode()) > MAX_BODY_BYTES:
         raise TooLarge(f"The body of {file} is over {MAX_BODY_BYTES // 1024} KB.", "Move parts into files beside it.")
     return Skill(name, description[:MAX_DESCRIPTION], body, owner)
+
+
+def skill_name(name: str) -> str:
+    """A name as it is stored: one line, redacted, in visible characters."""
+    return _one_line(name)
 
 
 def no_skill(project: str, name: str) -> NotFound:

@@ -9,7 +9,7 @@ import pytest
 
 from mem.domain.accepting import MadeProjection
 from mem.domain.nodes import Node
-from mem.ports import LedgerKey, Reach, Settlement, ShowQuery
+from mem.ports import Document, LedgerKey, Reach, Settlement, ShowQuery
 from tests.contract.parts import Parts, evidence, lesson_plan, signature
 from tests.contract.rebuilding import write_some
 
@@ -83,6 +83,17 @@ async def test_evidence_and_reference_are_nodes_of_their_own(parts):
     assert (below.source, below.turn, below.accepted, below.projection) == ("log:1", 0, None, None)
     page = await shown(parts, chunk.sha, "q")
     assert (page.level, page.project, page.source, page.accepted) == ("R", None, "doc.md#a", None)
+
+
+async def test_a_chunk_that_its_document_lost_is_shown_as_no_longer_live(parts):
+    """Its text and place stay to be read, and it has no vector; brought back it is live again."""
+    chunk = Node(level="R", project="*", text="page", source="doc.md#a")
+    for nodes, live in (((chunk,), True), ((), False), ((chunk,), True)):
+        await parts.reference.put([Document("*", "doc.md", nodes)])
+        found = await shown(parts, chunk.sha)
+        assert (found.live, found.text, found.source, found.superseded_by) == (live, "page", "doc.md#a", None)
+        await parts.memories.put_vectors("text", {chunk.sha: "page"}, parts.embedder)
+        assert (await shown(parts, chunk.sha)).vectors == (["text"] if live else [])
 
 
 async def test_the_first_acceptance_is_told(parts):

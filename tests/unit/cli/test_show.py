@@ -195,6 +195,14 @@ def test_a_superseded_memory_says_so(fields, line):
     assert line in lines
 
 
+def test_a_removed_chunk_of_reference_says_so():
+    """It is superseded by nothing."""
+    lines = told(memory(level="R", live=False, project=None, source="doc.md#a", projection=None, accepted=None))
+    assert lines[0] == "R aaaaaaaaaaaa, shared, removed"
+    assert "removed: its document has it no more, and nothing finds it" in lines
+    assert "superseded" not in "".join(lines)
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

@@ -249,6 +249,14 @@ def test_a_removed_skill_is_gone_and_may_come_back(state):
     assert [(one["project"], one["revision"]) for one in documents("list")["skills"]] == [(None, 3)]
 
 
+def test_a_skill_is_removed_by_the_name_that_added_it(state):
+    """What was cleaned when it was added is cleaned likewise."""
+    name = f" ci\x07\ntriage {SECRET} "
+    documents("add", "--name", name, "--description", "d")
+    assert documents("remove", name) == {"name": "ci triage [redacted:github-token]", "project": None, "changed": True}
+    assert live(state) == {}
+
+
 def test_a_skill_that_never_was_cannot_be_removed(state):
     """The error says where it was looked for, and what shows the others."""
     documents("add", "--name", "n", "--description", "d", "--project", "p")
