@@ -26,7 +26,8 @@ from mem.settings import Settings
 from mem.wiring import Ports, migrate_database, open_ports
 
 K = 50
-ATTEMPTS = 3
+ATTEMPTS = 5
+PAUSE_SECONDS = 1.0
 """A question is put again where a leg failed, which is the machine's fault and not that of the search."""
 
 
@@ -88,6 +89,7 @@ class Stored:
             took = (time.perf_counter() - began) * 1000
             if not answer.degraded or attempt == ATTEMPTS - 1:
                 break
+            await asyncio.sleep(PAUSE_SECONDS)
         self.milliseconds.append(took)
         self.degraded += bool(answer.degraded)
         return answer
