@@ -5,13 +5,12 @@ from mem.parsing.documents.formats import (
     FORMATS,
     SUFFIXES,
     DocumentFormat,
-    UnreadableError,
     document_sections,
     document_text,
     format_of,
     guess_format,
 )
-from mem.parsing.documents.sections import Block, Section
+from mem.parsing.documents.sections import Block, Section, UnreadableError
 
 __all__ = [
     "FORMATS",

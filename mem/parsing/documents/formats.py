@@ -12,7 +12,7 @@ from mem.parsing.documents.html import html_sections
 from mem.parsing.documents.markdown import markdown_sections
 from mem.parsing.documents.plain import plain_sections
 from mem.parsing.documents.rst import rst_sections
-from mem.parsing.documents.sections import Section
+from mem.parsing.documents.sections import Section, UnreadableError
 
 DocumentFormat = Literal["markdown", "rst", "html", "text"]
 
@@ -39,16 +39,12 @@ _PRESCANNED = 1024
 """So far into a page a browser looks for its encoding."""
 _CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _HTML = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|main|article)\b",
+    r"\s*(?:<\?xml[^>]*>\s*)?(?>(?:<!--(?>.*?-->)\s*)*)<(?:!doctype\s+html|html|head|body|main|article)\b",
     re.DOTALL | re.IGNORECASE,
 )
 _RST = re.compile(r"^\.\. (?:[\w:-]+::|_[^\n]+:)|^[^\n]+::\n\n[ \t]", re.MULTILINE)
 _RST_TITLE = re.compile(r"^(?P<over>([=*#~^\"])\2{2,}\n)?\S[^\n]*\n([=*#~^\"+])\3{2,}[ \t]*$", re.MULTILINE)
-_MARKDOWN = re.compile(r"^(?:#{1,6} |```|~~~)|\]\([^)\n]+\)", re.MULTILINE)
-
-
-class UnreadableError(ValueError):
-    """A document whose bytes are no text, or no text that can be parsed."""
+_MARKDOWN = re.compile(r"^(?:#{1,6} |```|~~~)|\]\([^)\n]{1,500}\)", re.MULTILINE)
 
 
 def format_of(name: str) -> DocumentFormat | None:
@@ -94,6 +90,8 @@ def document_sections(text: str, form: DocumentFormat) -> list[Section]:
         form = "rst"
     try:
         return _PARSERS[form](text)
+    except UnreadableError:
+        raise
     except RecursionError:
         raise UnreadableError("it nests too deep") from None
     except Exception as error:  # a parser that fails on one document must not keep the others out

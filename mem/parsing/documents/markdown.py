@@ -18,7 +18,7 @@ MAX_BLOCK_CHARACTERS = 2000
 """A longer list or quote is several blocks, so that code inside it is kept in one piece."""
 
 _FRONT = re.compile(r"(?P<mark>---|\+\+\+)[ \t]*\n(?P<fields>(?:.*\n)*?)(?P=mark)[ \t]*(?:\n|$)")
-_OWN_ID = re.compile(r"\s*\{:?\s*#(?P<id>[\w:.-]+)[^{}]*\}\s*$")
+_OWN_ID = re.compile(r"\{:?\s*#(?P<id>[\w:.-]+)[^{}]*\}\s*$")
 _TARGET = re.compile(r"\((?P<id>[^()\n]+)\)=$")
 _TARGET_ABOVE = re.compile(r"\((?P<id>[^()\n]+)\)=\s+(?=\S)")
 """A target right above an underlined heading, which CommonMark takes for its first line."""
@@ -58,7 +58,7 @@ class _Reader:
         title, anchor = _text(node), ""
         if above := _TARGET_ABOVE.match(title):
             title, self._target = title[above.end() :], above["id"]
-        if own := _OWN_ID.search(title):
+        if own := _OWN_ID.match(title, max(title.rfind("{"), 0)):
             title, anchor = title[: own.start()], own["id"]
         elif inside := _TAG_ID.search(node.children[0].content if node.children else ""):
             anchor = inside["id"]

@@ -9,9 +9,10 @@ from docutils import nodes
 from docutils.core import publish_doctree
 
 from mem.parsing.documents.rst_unknown import know_names
-from mem.parsing.documents.sections import Outline, Section
+from mem.parsing.documents.sections import Outline, Section, UnreadableError
 from mem.parsing.documents.writer import Writer
 
+_LONGEST_LINE = 10_000
 _SETTINGS = {
     "_disable_config": True,
     "auto_id_prefix": "id",  # as Sphinx sets it
@@ -20,7 +21,7 @@ _SETTINGS = {
     "file_insertion_enabled": False,
     "halt_level": 5,
     "input_encoding": "unicode",
-    "line_length_limit": 1 << 30,
+    "line_length_limit": _LONGEST_LINE,
     "raw_enabled": False,
     "report_level": 5,
     "syntax_highlight": "none",
@@ -34,7 +35,13 @@ _GROUPS = (
 
 
 def rst_sections(text: str) -> list[Section]:
-    """The sections of a text; an anchor is the id that docutils and Sphinx give the section."""
+    """The sections of a text; an anchor is the id that docutils and Sphinx give the section.
+
+    Raises:
+        UnreadableError: a line is so long that docutils, whose time grows with its square, would not end.
+    """
+    if any(len(line) > _LONGEST_LINE for line in text.split("\n")):
+        raise UnreadableError(f"a line is longer than {_LONGEST_LINE} characters")
     know_names(text)
     document = publish_doctree(text, settings_overrides=dict(_SETTINGS))
     outline = Outline()

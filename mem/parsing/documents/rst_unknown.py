@@ -14,8 +14,8 @@ from docutils.parsers.rst.languages import en
 from mem.parsing.documents.names import names
 
 _NAMED = re.compile(r"^[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?([\w+.:-]+?)[ \t]?::(?=[ \t\n]|$)", re.MULTILINE)
-_ROLE = re.compile(r"(?<=:)([\w+.-]+(?::[\w+.-]+)*)(?=:`)|(?<=`:)([\w+.-]+(?::[\w+.-]+)*)(?=:)")
-_TITLED = re.compile(r"(?P<title>.+?)\s*<[^<>]*>$", re.DOTALL)
+_ROLE_NAME = r"[\w+.-]{1,60}(?::[\w+.-]{1,60}){0,3}"
+_ROLE = re.compile(rf"(?<=:)(?P<before>{_ROLE_NAME})(?=:`)|(?<=`:)(?P<behind>{_ROLE_NAME})(?=:)")
 
 _CHANGES = {
     "deprecated": "Deprecated since",
@@ -103,8 +103,8 @@ def _role(
     """The nodes of a role: its title, where it has one beside its target."""
     del name, lineno, inliner, options, content
     plain = nodes.unescape(text)
-    titled = _TITLED.match(plain)
-    shown = titled["title"] if titled else plain.lstrip("!") if not plain.startswith("~") else _last(plain)
+    title, mark, _ = plain.rpartition("<") if plain.endswith(">") else ("", "", "")
+    shown = title.rstrip() if mark and title.strip() else _last(plain) if plain.startswith("~") else plain.lstrip("!")
     return [nodes.inline(rawtext, shown)], []
 
 

@@ -7,6 +7,10 @@ from typing import NamedTuple
 MAX_ANCHOR_CHARACTERS = 200
 
 
+class UnreadableError(ValueError):
+    """A document whose bytes are no text, or no text that can be parsed."""
+
+
 class Block(NamedTuple):
     """A paragraph, a list, a table, or code.
 

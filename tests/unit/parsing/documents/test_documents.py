@@ -119,3 +119,32 @@ def test_no_chunk_is_too_long_and_nothing_is_lost(text, fence):
     assert all(0 < len(part) <= 90 for part in parts)
     said = "".join("".join(part.split()) for part in parts).replace("`", "")
     assert said.replace(".", "") == "".join(text.split()).replace(".", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("<!-- x -->" * 5000 + "no page", None),
+        ("](" * 100_000, None),
+        ("# Heading " + " " * 100_000 + "x\n\ntext", "markdown"),
+        ("# Heading " + "{" * 100_000 + "\n\ntext", "markdown"),
+        ("---\n" + "key: x\n" * 20_000, "markdown"),
+        ("a:\n" * 10_000, "rst"),
+        (":r:`" + " " * 9_000 + "<x`", "rst"),
+        ("\n \t" * 50_000, "text"),
+        ("<a" * 2_000, "html"),
+        ("<p" + " id" * 50_000 + ">x", "html"),
+    ],
+)
+def test_no_document_takes_more_time_than_its_length_allows(text, form):
+    """What makes a pattern try again and again would never end here."""
+    if form is None:
+        assert guess_format(text) == "markdown"
+    else:
+        document_sections(text, form)
+
+
+def test_a_line_without_end_is_refused_in_restructuredtext():
+    """Its parser would look at it again and again."""
+    with pytest.raises(UnreadableError, match="longer than 10000"):
+        document_sections("a:" * 100_000, "rst")
