@@ -14,7 +14,7 @@ from mem.domain.query import QueryAnswer, QueryHit
 
 TEXT_LINES = 14
 SOURCES = 8
-"""So many lines of a memory and so many of its sources are shown; the document has all."""
+"""So many lines of a memory and so many of its sources are shown; `mem show` has all."""
 
 _FULL = 60
 """A line of prose from this length on may have been broken."""
@@ -52,8 +52,11 @@ def _hit(place: int, hit: QueryHit, width: int, folder: Path) -> list[Styled]:
     head = f"{place}.  {score}  {hit.level}  {hit.sha[:12]}  {hit.project or 'shared'}"
     lines = [Styled(line, Style.FAIR) for line in ([head] if len(head) <= width else wrapped(head, width, later="  "))]
     text = [[Styled(line)] for line in _lines(hit.text if hit.level == "L0" else flowing(hit.text), width)]
-    lines += _bounded(text, TEXT_LINES, "    ", "lines")
-    lines += _bounded([_source(parent, width, folder) for parent in hit.provenance], SOURCES, "  ", "sources")
+    whole = f"in full: mem show {hit.sha[:12]}"
+    lines += _bounded(text, TEXT_LINES, f"more lines; {whole}", "    ")
+    lines += _bounded(
+        [_source(parent, width, folder) for parent in hit.provenance], SOURCES, f"more sources; {whole}", "  "
+    )
     if hit.supersedes:
         told = f"in place of {', '.join(sha[:12] for sha in hit.supersedes)}"
         lines += [Styled(line, Style.FAINT) for line in wrapped(told, width, indent="  ", later="    ")]
@@ -82,12 +85,12 @@ def flowing(text: str) -> str:
     return "\n".join(flowed)
 
 
-def _bounded(parts: Sequence[Sequence[Styled]], most: int, indent: str, noun: str) -> list[Styled]:
+def _bounded(parts: Sequence[Sequence[Styled]], most: int, note: str, indent: str) -> list[Styled]:
     """The first parts, and how many more there are; a note takes the place of two at least."""
     shown = parts if len(parts) <= most + 1 else parts[:most]
     lines = [line for part in shown for line in part]
     if left_out := len(parts) - len(shown):
-        lines.append(Styled(f"{indent}\u2026 {left_out} more {noun}; in full: --format json", Style.FAINT))
+        lines.append(Styled(f"{indent}\u2026 {left_out} {note}", Style.FAINT))
     return lines
 
 

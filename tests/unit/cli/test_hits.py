@@ -141,12 +141,12 @@ def test_prose_flows_and_code_does_not(text, lines):
 
 
 def test_what_is_huge_is_bounded_with_a_note():
-    """Text and sources each; the document has all of them."""
+    """Text and sources each; the note says how to see the rest."""
     text = "\n".join(f"line {number}" for number in range(TEXT_LINES + 2))
     sources = [evidence(f"ci:{number}") for number in range(SOURCES + 3)]
     lines = told(queried(hit(text=text, provenance=sources))).splitlines()
-    assert lines[3 + TEXT_LINES] == "    \u2026 2 more lines; in full: --format json"
-    assert lines[-1] == "  \u2026 3 more sources; in full: --format json"
+    assert lines[3 + TEXT_LINES] == "    \u2026 2 more lines; in full: mem show aaaaaaaaaaaa"
+    assert lines[-1] == "  \u2026 3 more sources; in full: mem show aaaaaaaaaaaa"
     assert len(lines) == 3 + TEXT_LINES + 1 + SOURCES + 1
     text, sources = text.rpartition("\n")[0], sources[: SOURCES + 1]
     assert "in full" not in told(queried(hit(text=text, provenance=sources)))
