@@ -154,7 +154,8 @@ class FakeMemories:
 
     async def projects(self) -> list[str]:
         """The projects of which anything is known that all may read, by name; `*` where something is shared."""
-        return sorted({node.project for node in self._state.nodes.values() if node.visibility == "global"})
+        there = {sha: node for sha, node in self._state.nodes.items() if sha not in self._state.removed}
+        return sorted({node.project for node in there.values() if node.visibility == "global"})
 
     async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
         """The direct parents of each node, in order of level, source, turn and sha."""

@@ -111,6 +111,7 @@ async def test_a_removed_chunk_is_told_and_not_found(parts):
     node = (await parts.memories.nodes([sha]))[sha]
     assert (node.text, node.removed) == ("disk is full", True)
     assert await parts.reference.documents() == []
+    assert await parts.memories.projects() == []
 
 
 async def test_a_document_comes_back(parts):

@@ -107,7 +107,7 @@ SELECT sha FROM memory_node WHERE level IN ('L1', 'L2') AND sha > %(after)s ORDE
 
 -- name: projects
 -- The projects that have nodes for all to read, by a scan: asked only where a question found nothing.
-SELECT project FROM memory_node WHERE visibility = 'global' GROUP BY project ORDER BY project
+SELECT project FROM memory_node WHERE visibility = 'global' AND NOT removed GROUP BY project ORDER BY project
 
 -- name: parents
 -- The direct parents of nodes.
