@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import LiteralString, NamedTuple
+
+import psycopg
+from psycopg import sql as compose
 
 from mem.domain.nodes import Level
 from mem.parsing.terms import Terms, rules_sha, terms
 from mem.ports import Reach, WordHit
 from mem.recall.bm25 import Asked, Document, Matched, Place, Totals, best, score, weighed
-from mem.store import journal, nodes
+from mem.store import journal
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
 
-EXACT_LIMIT = 2_000
+EXACT_LIMIT = 1_000
 """Among so many nodes every one that holds a term is scored."""
 
-_ROWS = 2_000
+_ROWS = 1_000
 """Among more, about so many: those that hold the rarest terms."""
 _RARE = 1_000
 """A term that more nodes hold chooses none by itself."""
@@ -33,10 +38,11 @@ _GROUPS: tuple[tuple[str, frozenset[Level]], ...] = (
 
 
 class _Counts(NamedTuple):
-    """What there is of one group of levels within reach."""
+    """What there is of one group of levels within reach, and in which projects."""
 
     totals: Totals
     frequencies: Mapping[str, int]
+    projects: Sequence[str]
 
 
 async def add(connection: Connection, shas: Sequence[str]) -> None:
@@ -50,8 +56,7 @@ async def add(connection: Connection, shas: Sequence[str]) -> None:
     parameters = {
         "shas": [sha for sha, _, _ in rows],
         "lengths": [each.length for each in made],
-        "terms": [" ".join(each.times) for each in made],
-        "times": [" ".join(map(str, each.times.values())) for each in made],
+        "times": [json.dumps(each.times, ensure_ascii=False) for each in made],
         "terms_by": rules_sha(),
     }
     await connection.execute(sql("lexical.add"), parameters)
@@ -120,12 +125,27 @@ async def _matching(
     if not asked.terms:
         return []
     chosen = _rarest(asked, counts, exact_limit)
-    name, named = ("matching", chosen) if chosen else ("holding_all", _together(asked, counts))
-    statement = nodes.with_literals(
-        sql("lexical.matching" if name == "matching" else "lexical.holding_all"), levels=levels
-    )
-    parameters = {"asked": list(asked.terms), "chosen": named, "limit": _RARE, **reach._asdict()}
-    return [Matched(*row) for row in await (await connection.execute(statement, parameters)).fetchall()]
+    block = sql("lexical.matching" if chosen else "lexical.holding_all")
+    statement = _statement(block, levels, len(asked.terms))
+    parameters = {
+        "chosen": chosen or _together(asked, counts),
+        "limit": _RARE,
+        **{f"term{place}": term for place, term in enumerate(asked.terms)},
+    }
+    rows: list[Matched] = []
+    for project in [None] if reach.federated else counts.projects:
+        cursor = await connection.execute(statement, {**parameters, "project": project})
+        rows += [Matched(*row) for row in await cursor.fetchall()]
+    return rows
+
+
+@cache
+def _statement(block: LiteralString, levels: tuple[Level, ...], terms: int) -> psycopg.sql.Composed:
+    """A column for each term: to loop over them for each row takes half as long again."""
+    each = compose.SQL("coalesce((times -> {})::integer, 0)")
+    columns = [each.format(compose.Placeholder(f"term{place}")) for place in range(terms)]
+    listed = compose.SQL(", ").join(compose.Literal(level) for level in levels)
+    return compose.SQL(block).format(levels=listed, times=compose.SQL(", ").join(columns))
 
 
 def _rarest(asked: Asked, counts: _Counts, exact_limit: int) -> list[str]:
@@ -161,15 +181,21 @@ async def _counts(
     parameters = {"terms": list(terms), "groups": list(groups), **reach._asdict()}
     rows = await (await connection.execute(sql("lexical.counts"), parameters)).fetchall()
     totals: dict[str, Totals] = {}
+    projects: dict[str, list[str]] = {}
     frequencies: dict[str, dict[str, int]] = {}
-    for group, _, term, count, length, documents in rows:
+    for group, project, term, count, length, documents in rows:
         if term is None:
+            projects.setdefault(group, []).append(project)
             before = totals.get(group, Totals(0, 0, 0))
             totals[group] = Totals(before.nodes + count, before.length + length, before.documents + documents)
         else:
             held = frequencies.setdefault(group, {})
             held[term] = held.get(term, 0) + count
-    return {group: _Counts(totals[group], frequencies.get(group, {})) for group in groups if group in totals}
+    return {
+        group: _Counts(totals[group], frequencies.get(group, {}), sorted(projects[group]))
+        for group in groups
+        if group in totals
+    }
 
 
 async def _documents(connection: Connection, rows: Sequence[Matched]) -> dict[Document, int]:
