@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import LiteralString, NamedTuple
 
 import psycopg
 from psycopg import sql as compose
 
-from mem.domain.nodes import Level
+from mem.domain.nodes import Level, Node
 from mem.parsing.terms import Terms, rules_sha, terms
 from mem.ports import Reach, WordHit
 from mem.recall.bm25 import Asked, Document, Matched, Place, Totals, best, score, weighed
@@ -47,19 +47,12 @@ class _Counts(NamedTuple):
 
 async def add(connection: Connection, shas: Sequence[str]) -> None:
     """Make the entries of those nodes that have none, of text and projection as they are stored."""
-    rows = await (await connection.execute(sql("lexical.unread"), {"shas": list(shas)})).fetchall()
-    if not rows:
-        return
-    texts = [f"{text}\n{projected}" if projected else text for _, text, projected in rows]
-    long = sum(map(len, texts)) > _IN_THREAD
-    made = await asyncio.to_thread(_taken_apart, texts) if long else _taken_apart(texts)
-    parameters = {
-        "shas": [sha for sha, _, _ in rows],
-        "lengths": [each.length for each in made],
-        "times": [json.dumps(each.times, ensure_ascii=False) for each in made],
-        "terms_by": rules_sha(),
-    }
-    await connection.execute(sql("lexical.add"), parameters)
+    await _put(connection, sql("lexical.add"), await _texts(connection, sql("lexical.unread"), shas))
+
+
+async def add_new(connection: Connection, added: Sequence[Node]) -> None:
+    """The same for nodes without projection whose texts are at hand; an entry that is there stays."""
+    await _put(connection, sql("lexical.add"), {node.sha: node.text for node in added})
 
 
 async def remove(connection: Connection, shas: Sequence[str]) -> None:
@@ -67,10 +60,9 @@ async def remove(connection: Connection, shas: Sequence[str]) -> None:
     await connection.execute(sql("lexical.remove"), {"shas": list(shas)})
 
 
-async def renew(connection: Connection, shas: Sequence[str]) -> None:
-    """Make the entries of nodes anew; whoever changes what they are made of holds the nodes locked."""
-    await remove(connection, shas)
-    await add(connection, shas)
+async def change(connection: Connection, shas: Sequence[str]) -> None:
+    """Make the entries of nodes anew, where they have one; whoever changes what they are of has the nodes locked."""
+    await _put(connection, sql("lexical.change"), await _texts(connection, sql("lexical.texts"), shas))
 
 
 async def fill_words(pool: Pool) -> int:
@@ -218,7 +210,7 @@ async def _beside(connection: Connection, places: Mapping[Place, float], limit: 
     return [WordHit(sha, 0.0, places[project, source, turn]) for sha, project, source, turn in rows]
 
 
-def _taken_apart(texts: Sequence[str]) -> list[Terms]:
+def _taken_apart(texts: Iterable[str]) -> list[Terms]:
     return [terms(text) for text in texts]
 
 
@@ -230,4 +222,24 @@ async def _outdated(connection: Connection, after: str) -> list[str]:
 async def _renew_locked(connection: Connection, shas: Sequence[str]) -> None:
     await journal.lock(connection, [])  # tables are not exchanged meanwhile
     await connection.execute(sql("nodes.lock_for_change"), {"shas": list(shas)})
-    await renew(connection, shas)
+    await change(connection, shas)
+    await add(connection, shas)
+
+
+async def _texts(connection: Connection, statement: LiteralString, shas: Sequence[str]) -> dict[str, str]:
+    rows = await (await connection.execute(statement, {"shas": list(shas)})).fetchall()
+    return {sha: f"{text}\n{projected}" if projected else text for sha, text, projected in rows}
+
+
+async def _put(connection: Connection, statement: LiteralString, texts: Mapping[str, str]) -> None:
+    if not texts:
+        return
+    long = sum(map(len, texts.values())) > _IN_THREAD
+    made = await asyncio.to_thread(_taken_apart, texts.values()) if long else _taken_apart(texts.values())
+    parameters = {
+        "shas": list(texts),
+        "lengths": [each.length for each in made],
+        "times": [json.dumps(each.times, ensure_ascii=False) for each in made],
+        "terms_by": rules_sha(),
+    }
+    await connection.execute(statement, parameters)

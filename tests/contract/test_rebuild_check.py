@@ -32,17 +32,11 @@ from tests.contract.rebuilding import (
 
 TAMPERED = {
     "failure_signature": "UPDATE failure_signature SET excerpt = 'other' WHERE sig_sha = 'c'",
-<<<<<<< HEAD
     "lexical_entry": "UPDATE lexical_entry SET length = length + 1 "
     "WHERE node_sha = (SELECT min(node_sha) FROM lexical_entry)",
     "lexical_frequency": "UPDATE lexical_frequency SET nodes = nodes + 1 "
     "WHERE ctid = (SELECT min(ctid) FROM lexical_frequency WHERE nodes > 0)",
     "lexical_total": "DELETE FROM lexical_total WHERE ctid = (SELECT min(ctid) FROM lexical_total WHERE nodes > 0)",
-=======
-    "lexical_entry": "UPDATE lexical_entry SET times = '{}' WHERE ctid = (SELECT min(ctid) FROM lexical_entry)",
-    "lexical_frequency": "DELETE FROM lexical_frequency WHERE ctid = (SELECT min(ctid) FROM lexical_frequency)",
-    "lexical_total": "UPDATE lexical_total SET length = 9999 WHERE project = 'q' AND level_group = 'L0'",
->>>>>>> c7824de (The index of words tells how often each term comes by halving, looks a project up together with terms, and provenance is one statement; make bench asks questions)
     "memory_edge": "DELETE FROM memory_edge WHERE ctid = (SELECT min(ctid) FROM memory_edge)",
     "memory_node": "UPDATE memory_node SET turn = 9 WHERE text = 'again'",
     "memory_vector": "UPDATE memory_vector SET embedding = (embedding::real[] || '{}')[1:63]::real[] || 0.5::real "

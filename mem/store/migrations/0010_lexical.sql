@@ -33,7 +33,7 @@ CREATE TABLE lexical_frequency (
     project text COLLATE "C" NOT NULL,
     nodes bigint NOT NULL,
     PRIMARY KEY (term, level_group, project)
-);
+) WITH (fillfactor = 80);
 
 CREATE TABLE lexical_total (
     level_group text NOT NULL,

@@ -4,6 +4,10 @@ SELECT n.sha, n.text, n.projected FROM memory_node n
 WHERE n.sha = ANY(%(shas)s) AND NOT n.removed AND NOT EXISTS (SELECT FROM lexical_entry e WHERE e.node_sha = n.sha)
 ORDER BY n.sha
 
+-- name: texts
+-- The texts that entries of nodes are made of.
+SELECT sha, text, projected FROM memory_node WHERE sha = ANY(%(shas)s) ORDER BY sha
+
 -- name: add
 -- Add the entries of nodes and count them, in the order of the terms, so that two writers never wait for each other.
 WITH added AS (
@@ -28,6 +32,31 @@ SELECT mem.level_group(level), project, CASE level WHEN 'R' THEN coalesce(source
 FROM added WHERE visibility = 'global' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 ON CONFLICT (level_group, project, document) DO UPDATE
 SET nodes = t.nodes + excluded.nodes, length = t.length + excluded.length
+
+-- name: change
+-- Change the entries of nodes, and count the terms that came and went.
+WITH changed AS (
+    UPDATE lexical_entry e SET length = made.length, times = made.times, terms_by = %(terms_by)s
+    FROM unnest(%(shas)s::text[], %(lengths)s::integer[], %(times)s::jsonb[]) AS made (sha, length, times),
+         lexical_entry before
+    WHERE e.node_sha = made.sha AND before.node_sha = made.sha
+    RETURNING e.level, e.project, e.visibility, e.source, made.times AS after, before.times AS before,
+              made.length - before.length AS longer
+), counted AS (
+    INSERT INTO lexical_frequency AS f (term, level_group, project, nodes)
+    SELECT term, mem.level_group(level), project, sum(change)
+    FROM (SELECT level, project, jsonb_object_keys(after - ARRAY(SELECT jsonb_object_keys(before))) AS term, 1 AS change
+          FROM changed WHERE visibility = 'global'
+          UNION ALL
+          SELECT level, project, jsonb_object_keys(before - ARRAY(SELECT jsonb_object_keys(after))), -1
+          FROM changed WHERE visibility = 'global') AS changes
+    GROUP BY 1, 2, 3 HAVING sum(change) <> 0 ORDER BY 1, 2, 3
+    ON CONFLICT (term, level_group, project) DO UPDATE SET nodes = f.nodes + excluded.nodes
+)
+INSERT INTO lexical_total AS t (level_group, project, document, nodes, length)
+SELECT mem.level_group(level), project, CASE level WHEN 'R' THEN coalesce(source, '') ELSE '' END, 0, sum(longer)
+FROM changed WHERE visibility = 'global' GROUP BY 1, 2, 3 HAVING sum(longer) <> 0 ORDER BY 1, 2, 3
+ON CONFLICT (level_group, project, document) DO UPDATE SET length = t.length + excluded.length
 
 -- name: remove
 -- Take out the entries of nodes, and out of the counts.
