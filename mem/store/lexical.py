@@ -22,8 +22,8 @@ from mem.store.queries import sql
 EXACT_LIMIT = 1_000
 """Among so many nodes every one that holds a term is scored."""
 
-_ROWS = 1_000
-"""Among more, about so many: those that hold the rarest terms."""
+_ROWS = 500
+"""Among more, about so many, or twice what is wanted: those that hold the rarest terms."""
 _RARE = 1_000
 """A term that more nodes hold chooses none by itself."""
 _PAGE = 500
@@ -106,17 +106,19 @@ async def _search(
     exact_limit: int,
 ) -> list[WordHit]:
     asked = weighed(terms, counts.frequencies, counts.totals.nodes)
-    rows = await _matching(connection, asked, levels, counts, reach, exact_limit)
+    exact = counts.totals.nodes <= exact_limit
+    most = None if exact else max(_ROWS, 2 * limit)
+    rows = await _matching(connection, asked, levels, counts, reach, most)
     scored = score(asked, rows, counts.totals, await _documents(connection, rows))
     return best([*scored.hits, *await _beside(connection, scored.beside, limit)], limit)
 
 
 async def _matching(
-    connection: Connection, asked: Asked, levels: tuple[Level, ...], counts: _Counts, reach: Reach, exact_limit: int
+    connection: Connection, asked: Asked, levels: tuple[Level, ...], counts: _Counts, reach: Reach, most: int | None
 ) -> list[Matched]:
     if not asked.terms:
         return []
-    chosen = _rarest(asked, counts, exact_limit)
+    chosen = _rarest(asked, counts, most)
     block = sql("lexical.matching" if chosen else "lexical.holding_all")
     statement = _statement(block, levels, len(asked.terms))
     parameters = {
@@ -140,16 +142,16 @@ def _statement(block: LiteralString, levels: tuple[Level, ...], terms: int) -> p
     return compose.SQL(block).format(levels=listed, times=compose.SQL(", ").join(columns))
 
 
-def _rarest(asked: Asked, counts: _Counts, exact_limit: int) -> list[str]:
+def _rarest(asked: Asked, counts: _Counts, most: int | None) -> list[str]:
     """The terms by which nodes are chosen: all among few nodes, else the rarest; none where all are frequent."""
-    if counts.totals.nodes <= exact_limit:
+    if most is None:
         return list(asked.terms)
     chosen: list[str] = []
     rows = 0
     for term in asked.terms:
         frequency = counts.frequencies[term]
         rows += frequency
-        if frequency > _RARE or (chosen and rows > _ROWS):
+        if frequency > _RARE or (chosen and rows > most):
             break
         chosen.append(term)
     return chosen
