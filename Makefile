@@ -37,6 +37,7 @@ test-slow: install .venv/model
 bench: install
 	$(BIN)/python -m bench.accept
 	$(BIN)/python -m bench.lookup
+	$(BIN)/python -m bench.query
 	$(BIN)/python -m bench.rebuild
 	$(BIN)/python bench/gaps.py
 	$(BIN)/python bench/symptoms.py

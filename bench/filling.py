@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 from psycopg import sql as compose
+from psycopg.types.json import Jsonb
 
 from mem.clients.minilm import MiniLmEmbedder
 from mem.domain.nodes import Level, Node
+from mem.parsing.terms import rules_sha as terms_sha
+from mem.parsing.terms import terms
 from mem.store import vector_index
 from mem.store.pool import Connection, Pool, on_connection
 from mem.writing.entries import plain_sha
@@ -26,11 +30,15 @@ SIZES = {"hundred": 100, "thousand": 1_000, "three-thousand": 3_000, "twenty-tho
 OTHERS = 200
 REFERENCE = 0.1
 """Chunks of reference to a lesson, which come on top of the lessons."""
+CHUNKS = 20
+"""Chunks of reference to a document."""
 SYMPTOMS = 0.65
 """The part of the lessons that has a projection."""
 SPREAD = 0.9
 """Length of the noise added to the unit vector that a cluster is around."""
 BATCH = 5_000
+SAID = 8
+"""Words of a lesson that are those of real ones, as frequent as words are: the second half as often as the first."""
 
 _VERBS = ("refuses", "drops", "retries", "loses", "truncates", "blocks", "reloads", "caches", "rejects", "doubles")
 _NOUNS = (
@@ -39,6 +47,20 @@ _NOUNS = (
     "artifact", "quota",
 )  # fmt: skip
 _PLACES = ("staging", "the nightly build", "the release job", "production", "the canary", "the mirror", "the sandbox")
+
+
+class _Words(random.Random):
+    """Chances that are the same in each run, and a vocabulary of which few words are frequent and many are rare."""
+
+    def __init__(self, seeds: Sequence[str]) -> None:
+        super().__init__(7)
+        self._vocabulary = sorted({word for seed in seeds for word in seed.split()})
+        self.shuffle(self._vocabulary)
+        self._weights = list(accumulate(1 / rank for rank in range(1, len(self._vocabulary) + 1)))
+
+    def said(self) -> str:
+        """Some of the vocabulary."""
+        return " ".join(self.choices(self._vocabulary, cum_weights=self._weights, k=SAID))
 
 
 class Filled(NamedTuple):
@@ -53,23 +75,26 @@ async def fill(pool: Pool, embedder: MiniLmEmbedder, seeds: Sequence[str], lesso
     """Add so many lessons, a tenth as many chunks of reference, and their vectors, around those of `seeds`."""
     centres = np.asarray(await embedder.embed(seeds), dtype=np.float32)
     chance = np.random.default_rng(7)
-    words = random.Random(7)  # noqa: S311 - the same rows in each run
+    words = _Words(seeds)
 
     async def work(connection: Connection) -> None:
         dropped = await _drop_indexes(connection)
         for begin in range(0, lessons, BATCH):
             made = [_lesson(words, number, lessons) for number in range(begin, min(begin + BATCH, lessons))]
             await _copy_nodes(connection, made)
+            await _copy_entries(connection, made)
             await _copy_vectors(connection, "text", made, centres, chance)
             shown = [node for node in made if words.random() < SYMPTOMS]
             await _copy_projections(connection, shown)
             await _copy_vectors(connection, "symptom", shown, centres, chance)
         chunks = [_chunk(words, number) for number in range(int(lessons * REFERENCE))]
         await _copy_nodes(connection, chunks)
+        await _copy_entries(connection, chunks)
         await _copy_vectors(connection, "text", chunks, centres, chance)
         await connection.execute("SET maintenance_work_mem = '1GB'")
         for statement in dropped:
             await connection.execute(statement.encode())
+        await _count_words(connection)
         for hnsw in vector_index.INDEXES:
             await vector_index.build(connection, hnsw)
         await connection.execute("RESET maintenance_work_mem")
@@ -94,14 +119,14 @@ async def stored_vectors(pool: Pool, kind: str, project: str | None) -> Filled:
     return await on_connection(pool, work)
 
 
-def _lesson(words: random.Random, number: int, lessons: int) -> Node:
+def _lesson(words: _Words, number: int, lessons: int) -> Node:
     level: Level = "L1" if number % 10 else "L2"
     return Node(level=level, project=_project(words, number, lessons), text=_text(words, number))
 
 
-def _chunk(words: random.Random, number: int) -> Node:
+def _chunk(words: _Words, number: int) -> Node:
     text = "\n".join(_text(words, number) for _ in range(4))
-    return Node(level="R", project="*", text=text, source=f"handbook.md#{number}")
+    return Node(level="R", project="*", text=text, source=f"handbook-{number // CHUNKS}.md#{number}")
 
 
 def _project(words: random.Random, number: int, lessons: int) -> str:
@@ -113,11 +138,12 @@ def _project(words: random.Random, number: int, lessons: int) -> str:
     return f"project-{int(OTHERS * words.random() ** 2)}"
 
 
-def _text(words: random.Random, number: int) -> str:
+def _text(words: _Words, number: int) -> str:
     noun, verb, place = words.choice(_NOUNS), words.choice(_VERBS), words.choice(_PLACES)
     return (
         f"Where the {noun} of {place} {verb} the {words.choice(_NOUNS)} after {words.choice(_NOUNS)} {number}, the"
-        f" {words.choice(_NOUNS)} is pinned and the {words.choice(_NOUNS)} is rotated first."
+        f" {words.choice(_NOUNS)} is pinned and the {words.choice(_NOUNS)} is rotated first:"
+        f" {words.said()}."
     )
 
 
@@ -132,6 +158,30 @@ async def _copy_nodes(connection: Connection, made: Sequence[Node]) -> None:
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in rows:
             await copy.write_row([row[column] for column in columns])
+
+
+async def _copy_entries(connection: Connection, made: Sequence[Node]) -> None:
+    columns = "node_sha, project, level, visibility, source, length, times, terms_by"
+    async with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY lexical_entry ({columns}) FROM STDIN".encode()) as copy,
+    ):
+        for node in made:
+            found = terms(node.text)
+            source = None if node.source is None else node.source.partition("#")[0]
+            row: list[Any] = [node.sha, node.project, node.level, node.visibility, source, found.length]
+            await copy.write_row([*row, Jsonb(found.times), terms_sha()])
+
+
+async def _count_words(connection: Connection) -> None:
+    await connection.execute(
+        "INSERT INTO lexical_frequency SELECT term, level_group(level), project, count(*)"
+        " FROM lexical_entry, jsonb_object_keys(times) AS term GROUP BY 1, 2, 3"
+    )
+    await connection.execute(
+        "INSERT INTO lexical_total SELECT level_group(level), project, coalesce(source, ''), count(*), sum(length)"
+        " FROM lexical_entry GROUP BY 1, 2, 3"
+    )
 
 
 async def _copy_projections(connection: Connection, made: Sequence[Node]) -> None:
@@ -161,7 +211,8 @@ async def _drop_indexes(connection: Connection) -> list[str]:
     """Drop what is quicker built at once; how each is made again."""
     cursor = await connection.execute(
         "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'mem' AND indexname IN"
-        " ('memory_node_trigrams', 'memory_node_bands', 'memory_vector_scope')"
+        " ('memory_node_trigrams', 'memory_node_bands', 'memory_vector_scope', 'lexical_entry_lesson',"
+        " 'lexical_entry_evidence', 'lexical_entry_reference')"
     )
     rows = await cursor.fetchall()
     for name in [*(name for name, _ in rows), *(hnsw.name for hnsw in vector_index.INDEXES)]:

@@ -194,7 +194,7 @@ class Memories(Protocol):
         ...
 
     async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
-        """The direct parents of each node, in order of level, source, turn and sha."""
+        """The parents of each node and of the L1 among these, by child, in order of level, source, turn and sha."""
         ...
 
     async def lineages(self, shas: Sequence[str]) -> dict[str, Lineage]:

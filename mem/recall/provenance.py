@@ -13,10 +13,8 @@ async def rests_on(memories: Memories, shas: Sequence[str]) -> dict[str, list[Pa
 
     Each once, nearest first.
     """
-    direct = await memories.parents(shas)
-    between = sorted({parent.sha for parents in direct.values() for parent in parents if parent.level == "L1"})
-    further = await memories.parents(between) if between else {}
-    return {sha: _walked(parents, further) for sha, parents in direct.items()}
+    below = await memories.parents(shas)
+    return {sha: _walked(below[sha], below) for sha in shas}
 
 
 def each_place_once(parents: Sequence[Parent]) -> list[Parent]:
@@ -30,7 +28,7 @@ def each_place_once(parents: Sequence[Parent]) -> list[Parent]:
 
 def _walked(parents: Sequence[Parent], further: Mapping[str, Sequence[Parent]]) -> list[Parent]:
     found = {parent.sha: parent for parent in parents}
-    for parent in parents:
+    for parent in [each for each in parents if each.level == "L1"]:
         for one in further.get(parent.sha, ()):
             found.setdefault(one.sha, one)
     return list(found.values())

@@ -91,7 +91,7 @@ async def _write(connection: Connection, plan: AppendPlan) -> None:
 async def _insert_all(connection: Connection, added: Sequence[Node]) -> None:
     for _, node in sorted({node.sha: node for node in added}.items()):
         await _insert(connection, node)
-    await lexical.add(connection, [node.sha for node in added])
+    await lexical.add_new(connection, added)
 
 
 async def _link(connection: Connection, sha: str, evidence: Sequence[Node], parents: Sequence[str]) -> None:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import LiteralString, NamedTuple
 
-from mem.domain.nodes import Level
+import psycopg
+from psycopg import sql as compose
+
+from mem.domain.nodes import Level, Node
 from mem.parsing.terms import Terms, rules_sha, terms
 from mem.ports import Reach, WordHit
 from mem.recall.bm25 import Asked, Document, Matched, Place, Totals, best, score, weighed
-from mem.store import journal, nodes
+from mem.store import journal
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
 
-EXACT_LIMIT = 2_000
+EXACT_LIMIT = 1_000
 """Among so many nodes every one that holds a term is scored."""
 
-_ROWS = 2_000
-"""Among more, about so many: those that hold the rarest terms."""
+_ROWS = 500
+"""Among more, about so many, or twice what is wanted: those that hold the rarest terms."""
 _RARE = 1_000
 """A term that more nodes hold chooses none by itself."""
 _PAGE = 500
@@ -33,28 +38,21 @@ _GROUPS: tuple[tuple[str, frozenset[Level]], ...] = (
 
 
 class _Counts(NamedTuple):
-    """What there is of one group of levels within reach."""
+    """What there is of one group of levels within reach, and in which projects."""
 
     totals: Totals
     frequencies: Mapping[str, int]
+    projects: Sequence[str]
 
 
 async def add(connection: Connection, shas: Sequence[str]) -> None:
     """Make the entries of those nodes that have none, of text and projection as they are stored."""
-    rows = await (await connection.execute(sql("lexical.unread"), {"shas": list(shas)})).fetchall()
-    if not rows:
-        return
-    texts = [f"{text}\n{projected}" if projected else text for _, text, projected in rows]
-    long = sum(map(len, texts)) > _IN_THREAD
-    made = await asyncio.to_thread(_taken_apart, texts) if long else _taken_apart(texts)
-    parameters = {
-        "shas": [sha for sha, _, _ in rows],
-        "lengths": [each.length for each in made],
-        "terms": [" ".join(each.times) for each in made],
-        "times": [" ".join(map(str, each.times.values())) for each in made],
-        "terms_by": rules_sha(),
-    }
-    await connection.execute(sql("lexical.add"), parameters)
+    await _put(connection, sql("lexical.add"), await _texts(connection, sql("lexical.unread"), shas))
+
+
+async def add_new(connection: Connection, added: Sequence[Node]) -> None:
+    """The same for nodes without projection whose texts are at hand; an entry that is there stays."""
+    await _put(connection, sql("lexical.add"), {node.sha: node.text for node in added})
 
 
 async def remove(connection: Connection, shas: Sequence[str]) -> None:
@@ -62,10 +60,9 @@ async def remove(connection: Connection, shas: Sequence[str]) -> None:
     await connection.execute(sql("lexical.remove"), {"shas": list(shas)})
 
 
-async def renew(connection: Connection, shas: Sequence[str]) -> None:
-    """Make the entries of nodes anew; whoever changes what they are made of holds the nodes locked."""
-    await remove(connection, shas)
-    await add(connection, shas)
+async def change(connection: Connection, shas: Sequence[str]) -> None:
+    """Make the entries of nodes anew, where they have one; whoever changes what they are of has the nodes locked."""
+    await _put(connection, sql("lexical.change"), await _texts(connection, sql("lexical.texts"), shas))
 
 
 async def fill_words(pool: Pool) -> int:
@@ -109,35 +106,52 @@ async def _search(
     exact_limit: int,
 ) -> list[WordHit]:
     asked = weighed(terms, counts.frequencies, counts.totals.nodes)
-    rows = await _matching(connection, asked, levels, counts, reach, exact_limit)
+    exact = counts.totals.nodes <= exact_limit
+    most = None if exact else max(_ROWS, 2 * limit)
+    rows = await _matching(connection, asked, levels, counts, reach, most)
     scored = score(asked, rows, counts.totals, await _documents(connection, rows))
     return best([*scored.hits, *await _beside(connection, scored.beside, limit)], limit)
 
 
 async def _matching(
-    connection: Connection, asked: Asked, levels: tuple[Level, ...], counts: _Counts, reach: Reach, exact_limit: int
+    connection: Connection, asked: Asked, levels: tuple[Level, ...], counts: _Counts, reach: Reach, most: int | None
 ) -> list[Matched]:
     if not asked.terms:
         return []
-    chosen = _rarest(asked, counts, exact_limit)
-    name, named = ("matching", chosen) if chosen else ("holding_all", _together(asked, counts))
-    statement = nodes.with_literals(
-        sql("lexical.matching" if name == "matching" else "lexical.holding_all"), levels=levels
-    )
-    parameters = {"asked": list(asked.terms), "chosen": named, "limit": _RARE, **reach._asdict()}
-    return [Matched(*row) for row in await (await connection.execute(statement, parameters)).fetchall()]
+    chosen = _rarest(asked, counts, most)
+    block = sql("lexical.matching" if chosen else "lexical.holding_all")
+    statement = _statement(block, levels, len(asked.terms))
+    parameters = {
+        "chosen": chosen or _together(asked, counts),
+        "limit": _RARE,
+        **{f"term{place}": term for place, term in enumerate(asked.terms)},
+    }
+    rows: list[Matched] = []
+    for project in [None] if reach.federated else counts.projects:
+        cursor = await connection.execute(statement, {**parameters, "project": project})
+        rows += [Matched(*row) for row in await cursor.fetchall()]
+    return rows
 
 
-def _rarest(asked: Asked, counts: _Counts, exact_limit: int) -> list[str]:
+@cache
+def _statement(block: LiteralString, levels: tuple[Level, ...], terms: int) -> psycopg.sql.Composed:
+    """A column for each term: to loop over them for each row takes half as long again."""
+    each = compose.SQL("coalesce((times -> {})::integer, 0)")
+    columns = [each.format(compose.Placeholder(f"term{place}")) for place in range(terms)]
+    listed = compose.SQL(", ").join(compose.Literal(level) for level in levels)
+    return compose.SQL(block).format(levels=listed, times=compose.SQL(", ").join(columns))
+
+
+def _rarest(asked: Asked, counts: _Counts, most: int | None) -> list[str]:
     """The terms by which nodes are chosen: all among few nodes, else the rarest; none where all are frequent."""
-    if counts.totals.nodes <= exact_limit:
+    if most is None:
         return list(asked.terms)
     chosen: list[str] = []
     rows = 0
     for term in asked.terms:
         frequency = counts.frequencies[term]
         rows += frequency
-        if frequency > _RARE or (chosen and rows > _ROWS):
+        if frequency > _RARE or (chosen and rows > most):
             break
         chosen.append(term)
     return chosen
@@ -161,15 +175,21 @@ async def _counts(
     parameters = {"terms": list(terms), "groups": list(groups), **reach._asdict()}
     rows = await (await connection.execute(sql("lexical.counts"), parameters)).fetchall()
     totals: dict[str, Totals] = {}
+    projects: dict[str, list[str]] = {}
     frequencies: dict[str, dict[str, int]] = {}
-    for group, _, term, count, length, documents in rows:
+    for group, project, term, count, length, documents in rows:
         if term is None:
+            projects.setdefault(group, []).append(project)
             before = totals.get(group, Totals(0, 0, 0))
             totals[group] = Totals(before.nodes + count, before.length + length, before.documents + documents)
         else:
             held = frequencies.setdefault(group, {})
             held[term] = held.get(term, 0) + count
-    return {group: _Counts(totals[group], frequencies.get(group, {})) for group in groups if group in totals}
+    return {
+        group: _Counts(totals[group], frequencies.get(group, {}), sorted(projects[group]))
+        for group in groups
+        if group in totals
+    }
 
 
 async def _documents(connection: Connection, rows: Sequence[Matched]) -> dict[Document, int]:
@@ -192,7 +212,7 @@ async def _beside(connection: Connection, places: Mapping[Place, float], limit: 
     return [WordHit(sha, 0.0, places[project, source, turn]) for sha, project, source, turn in rows]
 
 
-def _taken_apart(texts: Sequence[str]) -> list[Terms]:
+def _taken_apart(texts: Iterable[str]) -> list[Terms]:
     return [terms(text) for text in texts]
 
 
@@ -204,4 +224,24 @@ async def _outdated(connection: Connection, after: str) -> list[str]:
 async def _renew_locked(connection: Connection, shas: Sequence[str]) -> None:
     await journal.lock(connection, [])  # tables are not exchanged meanwhile
     await connection.execute(sql("nodes.lock_for_change"), {"shas": list(shas)})
-    await renew(connection, shas)
+    await change(connection, shas)
+    await add(connection, shas)
+
+
+async def _texts(connection: Connection, statement: LiteralString, shas: Sequence[str]) -> dict[str, str]:
+    rows = await (await connection.execute(statement, {"shas": list(shas)})).fetchall()
+    return {sha: f"{text}\n{projected}" if projected else text for sha, text, projected in rows}
+
+
+async def _put(connection: Connection, statement: LiteralString, texts: Mapping[str, str]) -> None:
+    if not texts:
+        return
+    long = sum(map(len, texts.values())) > _IN_THREAD
+    made = await asyncio.to_thread(_taken_apart, texts.values()) if long else _taken_apart(texts.values())
+    parameters = {
+        "shas": list(texts),
+        "lengths": [each.length for each in made],
+        "times": [json.dumps(each.times, ensure_ascii=False) for each in made],
+        "terms_by": rules_sha(),
+    }
+    await connection.execute(statement, parameters)

@@ -149,7 +149,7 @@ class PostgresMemories:
         return await on_connection(self._pool, nodes.projects)
 
     async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
-        """The direct parents of each node, in order of level, source, turn and sha."""
+        """The parents of each node and of the L1 among these, by child, in order of level, source, turn and sha."""
         return await on_connection(self._pool, lambda c: nodes.parents(c, shas))
 
     async def lineages(self, shas: Sequence[str]) -> dict[str, Lineage]:

@@ -116,11 +116,11 @@ async def projects(connection: Connection) -> list[str]:
 
 
 async def parents(connection: Connection, shas: Sequence[str]) -> dict[str, list[Parent]]:
-    """The direct parents of each node; empty for one without."""
+    """The direct parents of each node, empty for one without, and those of the lessons among them."""
     found: dict[str, list[Parent]] = {sha: [] for sha in shas}
     cursor = await connection.execute(sql("nodes.parents"), {"shas": list(shas)})
     for child, level, sha, source, turn in await cursor.fetchall():
-        found[child].append(Parent(level=level, sha=sha, source=source, turn=turn))
+        found.setdefault(child, []).append(Parent(level=level, sha=sha, source=source, turn=turn))
     return found
 
 

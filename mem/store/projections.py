@@ -25,7 +25,7 @@ async def put(connection: Connection, sha: str, made: MadeProjection, now: datet
     if (await connection.execute(sql("projections.insert"), row)).rowcount:
         await connection.execute(sql("projections.show"), row)
         if made.text:
-            await lexical.renew(connection, [sha])
+            await lexical.change(connection, [sha])
     await journal.append(connection, [entries.projection(sha, made)], now)
     return Projection.model_validate(row)
 
@@ -35,7 +35,7 @@ async def replace(connection: Connection, sha: str, made: MadeProjection) -> Non
     row = {"sha": sha, "text": made.text, "model_id": made.model_id, "prompt_sha": made.prompt_sha}
     await connection.execute(sql("projections.replace"), row)
     await connection.execute(sql("projections.show"), row)
-    await lexical.renew(connection, [sha])
+    await lexical.change(connection, [sha])
     await connection.execute(sql("vectors.delete_symptoms"), {"shas": [sha]})
 
 

@@ -160,8 +160,7 @@ async def _projections(connection: Connection, page: _Page) -> None:
         await execute_each(connection, statement, [{"sha": one.sha, **one.projection.model_dump()} for one in run])
     if touched := sorted({one.sha for one in page.projections}):
         await connection.execute(sql("replay.show_projections"), {"shas": touched})
-        await lexical.remove(connection, touched)
-        await lexical.add(connection, touched)
+        await lexical.change(connection, touched)
     if replaced := sorted({one.sha for one in page.projections if one.replaces}):
         await connection.execute(sql("vectors.delete_symptoms"), {"shas": replaced})
         await connection.execute(sql("replay.forget_symptoms"), {"shas": replaced})

@@ -158,8 +158,10 @@ class FakeMemories:
         return sorted({node.project for node in there.values() if node.visibility == "global"})
 
     async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
-        """The direct parents of each node, in order of level, source, turn and sha."""
-        return {sha: self._parents(sha) for sha in shas}
+        """The parents of each node and of the L1 among these, by child, in order of level, source, turn and sha."""
+        direct = {sha: self._parents(sha) for sha in shas}
+        between = {parent.sha for parents in direct.values() for parent in parents if parent.level == "L1"}
+        return {sha: self._parents(sha) for sha in between if self._state.edges.get(sha)} | direct
 
     async def lineages(self, shas: Sequence[str]) -> dict[str, Lineage]:
         """For each sha the live node that stands for it; one without is left out."""

@@ -28,7 +28,9 @@ async def test_append_makes_nodes_and_edges(parts):
     appended = await parts.memories.append(plan)
     assert appended == Appended(plan.node.sha, tuple(node.sha for node in plan.evidence), None)
     assert (await parts.memories.nodes([appended.sha, "f" * 64]))[appended.sha].text == "synthesis"
-    shown = (await parts.memories.parents([appended.sha]))[appended.sha]
+    parents = await parts.memories.parents([appended.sha])
+    shown = parents[appended.sha]
+    assert {sha: len(below) for sha, below in parents.items()} == {appended.sha: 3, base: 1}
     assert [(one.level, one.turn) for one in shown] == [("L0", 0), ("L0", 1), ("L1", None)]
     below = await parts.memories.evidence(appended.sha)
     assert [(node.turn, node.stored_sha) for node in below] == sorted((node.turn, node.stored_sha) for node in below)

@@ -145,6 +145,8 @@ async def test_a_count_of_none_is_no_difference(pool):
     await embed_all(parts, [one])
     async with pool.connection() as connection:
         await connection.execute("INSERT INTO vector_count VALUES ('gone', 'text', 'lesson', 0)")
+        await connection.execute("INSERT INTO lexical_frequency VALUES ('gone', 'lesson', 'only', 0)")
+        await connection.execute("INSERT INTO lexical_total VALUES ('lesson', 'gone', '', 0, 0)")
     assert different(await check(pool)) == {}
 
 

@@ -11,19 +11,18 @@ CREATE TABLE lexical_entry (
     source text COLLATE "C",
     turn integer,
     length integer NOT NULL,
-    terms text[] COLLATE "C" NOT NULL,
-    times smallint[] NOT NULL,
+    times jsonb NOT NULL,
     terms_by text COLLATE "C" NOT NULL
 );
 COMMENT ON COLUMN lexical_entry.source IS 'Where evidence comes from, and the document of a chunk, which is its source before "#".';
-COMMENT ON COLUMN lexical_entry.times IS 'How often the text holds each of the terms, in their order.';
+COMMENT ON COLUMN lexical_entry.times IS 'How often the text holds each of its terms. In an array a term is searched for from the first one on, here by halves.';
 COMMENT ON COLUMN lexical_entry.terms_by IS 'The digest of the rules by which they were made.';
 -- One for each group of levels that is searched together; without a list of pending rows, which every search would read.
-CREATE INDEX lexical_entry_lesson ON lexical_entry USING gin (project, terms) WITH (fastupdate = off)
+CREATE INDEX lexical_entry_lesson ON lexical_entry USING gin (project, times) WITH (fastupdate = off)
     WHERE level IN ('L1', 'L2');
-CREATE INDEX lexical_entry_evidence ON lexical_entry USING gin (project, terms) WITH (fastupdate = off)
+CREATE INDEX lexical_entry_evidence ON lexical_entry USING gin (project, times) WITH (fastupdate = off)
     WHERE level = 'L0';
-CREATE INDEX lexical_entry_reference ON lexical_entry USING gin (project, terms) WITH (fastupdate = off)
+CREATE INDEX lexical_entry_reference ON lexical_entry USING gin (project, times) WITH (fastupdate = off)
     WHERE level = 'R';
 CREATE INDEX lexical_entry_turn ON lexical_entry (project, source, turn) WHERE level = 'L0';
 
@@ -34,7 +33,7 @@ CREATE TABLE lexical_frequency (
     project text COLLATE "C" NOT NULL,
     nodes bigint NOT NULL,
     PRIMARY KEY (term, level_group, project)
-);
+) WITH (fillfactor = 80);
 
 CREATE TABLE lexical_total (
     level_group text NOT NULL,

@@ -4,24 +4,27 @@ SELECT n.sha, n.text, n.projected FROM memory_node n
 WHERE n.sha = ANY(%(shas)s) AND NOT n.removed AND NOT EXISTS (SELECT FROM lexical_entry e WHERE e.node_sha = n.sha)
 ORDER BY n.sha
 
+-- name: texts
+-- The texts that entries of nodes are made of.
+SELECT sha, text, projected FROM memory_node WHERE sha = ANY(%(shas)s) ORDER BY sha
+
 -- name: add
 -- Add the entries of nodes and count them, in the order of the terms, so that two writers never wait for each other.
 WITH added AS (
     INSERT INTO lexical_entry (node_sha, project, level, visibility, owner, container, source, turn,
-                               length, terms, times, terms_by)
+                               length, times, terms_by)
     SELECT n.sha, n.project, n.level, n.visibility, n.owner, n.container,
            CASE n.level WHEN 'L0' THEN n.source WHEN 'R' THEN split_part(n.source, '#', 1) END,
            CASE n.level WHEN 'L0' THEN n.turn END,
-           made.length, string_to_array(made.terms, ' '), string_to_array(made.times, ' ')::smallint[], %(terms_by)s
-    FROM unnest(%(shas)s::text[], %(lengths)s::integer[], %(terms)s::text[], %(times)s::text[])
-         AS made (sha, length, terms, times)
+           made.length, made.times, %(terms_by)s
+    FROM unnest(%(shas)s::text[], %(lengths)s::integer[], %(times)s::jsonb[]) AS made (sha, length, times)
     JOIN memory_node n ON n.sha = made.sha
     ON CONFLICT DO NOTHING
-    RETURNING level, project, visibility, source, length, terms
+    RETURNING level, project, visibility, source, length, times
 ), counted AS (
     INSERT INTO lexical_frequency AS f (term, level_group, project, nodes)
     SELECT term, mem.level_group(level), project, count(*)
-    FROM added, unnest(terms) AS term WHERE visibility = 'global' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    FROM added, jsonb_object_keys(times) AS term WHERE visibility = 'global' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
     ON CONFLICT (term, level_group, project) DO UPDATE SET nodes = f.nodes + excluded.nodes
 )
 INSERT INTO lexical_total AS t (level_group, project, document, nodes, length)
@@ -30,15 +33,40 @@ FROM added WHERE visibility = 'global' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 ON CONFLICT (level_group, project, document) DO UPDATE
 SET nodes = t.nodes + excluded.nodes, length = t.length + excluded.length
 
+-- name: change
+-- Change the entries of nodes, and count the terms that came and went.
+WITH changed AS (
+    UPDATE lexical_entry e SET length = made.length, times = made.times, terms_by = %(terms_by)s
+    FROM unnest(%(shas)s::text[], %(lengths)s::integer[], %(times)s::jsonb[]) AS made (sha, length, times),
+         lexical_entry before
+    WHERE e.node_sha = made.sha AND before.node_sha = made.sha
+    RETURNING e.level, e.project, e.visibility, e.source, made.times AS after, before.times AS before,
+              made.length - before.length AS longer
+), counted AS (
+    INSERT INTO lexical_frequency AS f (term, level_group, project, nodes)
+    SELECT term, mem.level_group(level), project, sum(change)
+    FROM (SELECT level, project, jsonb_object_keys(after - ARRAY(SELECT jsonb_object_keys(before))) AS term, 1 AS change
+          FROM changed WHERE visibility = 'global'
+          UNION ALL
+          SELECT level, project, jsonb_object_keys(before - ARRAY(SELECT jsonb_object_keys(after))), -1
+          FROM changed WHERE visibility = 'global') AS changes
+    GROUP BY 1, 2, 3 HAVING sum(change) <> 0 ORDER BY 1, 2, 3
+    ON CONFLICT (term, level_group, project) DO UPDATE SET nodes = f.nodes + excluded.nodes
+)
+INSERT INTO lexical_total AS t (level_group, project, document, nodes, length)
+SELECT mem.level_group(level), project, CASE level WHEN 'R' THEN coalesce(source, '') ELSE '' END, 0, sum(longer)
+FROM changed WHERE visibility = 'global' GROUP BY 1, 2, 3 HAVING sum(longer) <> 0 ORDER BY 1, 2, 3
+ON CONFLICT (level_group, project, document) DO UPDATE SET length = t.length + excluded.length
+
 -- name: remove
 -- Take out the entries of nodes, and out of the counts.
 WITH removed AS (
     DELETE FROM lexical_entry WHERE node_sha = ANY(%(shas)s)
-    RETURNING level, project, visibility, source, length, terms
+    RETURNING level, project, visibility, source, length, times
 ), counted AS (
     INSERT INTO lexical_frequency AS f (term, level_group, project, nodes)
     SELECT term, mem.level_group(level), project, -count(*)
-    FROM removed, unnest(terms) AS term WHERE visibility = 'global' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    FROM removed, jsonb_object_keys(times) AS term WHERE visibility = 'global' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
     ON CONFLICT (term, level_group, project) DO UPDATE SET nodes = f.nodes + excluded.nodes
 )
 INSERT INTO lexical_total AS t (level_group, project, document, nodes, length)
@@ -62,22 +90,19 @@ WHERE level_group = ANY(%(groups)s) AND (%(federated)s OR project IN (%(project)
 GROUP BY level_group, project
 
 -- name: matching
--- The nodes that hold any of the chosen terms, and how often each term that was asked for.
-SELECT node_sha, level, project, source, turn, length,
-       ARRAY(SELECT coalesce(times[array_position(terms, asked COLLATE "C")], 0)
-             FROM unnest(%(asked)s::text[]) WITH ORDINALITY AS a (asked, place) ORDER BY place)
+-- The nodes of one project, or of all, that hold any of the chosen terms, and how often each term that was asked for. The
+-- index can look up one project together with a term, but no list of them.
+SELECT node_sha, level, project, source, turn, length, ARRAY[{times}]
 FROM lexical_entry
-WHERE level IN ({levels}) AND visibility = 'global' AND (%(federated)s OR project IN (%(project)s, '*'))
-  AND terms && %(chosen)s::text[]
+WHERE level IN ({levels}) AND visibility = 'global' AND (%(project)s::text IS NULL OR project = %(project)s)
+  AND times ?| %(chosen)s::text[]
 
 -- name: holding_all
--- The first nodes that hold all of the chosen terms, and how often each term that was asked for.
-SELECT node_sha, level, project, source, turn, length,
-       ARRAY(SELECT coalesce(times[array_position(terms, asked COLLATE "C")], 0)
-             FROM unnest(%(asked)s::text[]) WITH ORDINALITY AS a (asked, place) ORDER BY place)
+-- The first nodes of one project, or of all, that hold all of the chosen terms, and how often each term that was asked for.
+SELECT node_sha, level, project, source, turn, length, ARRAY[{times}]
 FROM lexical_entry
-WHERE level IN ({levels}) AND visibility = 'global' AND (%(federated)s OR project IN (%(project)s, '*'))
-  AND terms @> %(chosen)s::text[]
+WHERE level IN ({levels}) AND visibility = 'global' AND (%(project)s::text IS NULL OR project = %(project)s)
+  AND times ?& %(chosen)s::text[]
 ORDER BY node_sha LIMIT %(limit)s
 
 -- name: documents

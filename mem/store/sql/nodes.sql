@@ -110,11 +110,18 @@ SELECT sha FROM memory_node WHERE level IN ('L1', 'L2') AND sha > %(after)s ORDE
 SELECT project FROM memory_node WHERE visibility = 'global' AND NOT removed GROUP BY project ORDER BY project
 
 -- name: parents
--- The direct parents of nodes.
+-- The direct parents of nodes, and those of the lessons among these.
+WITH direct AS (
+    SELECT e.child_sha, n.level, n.sha, n.source, n.turn
+    FROM memory_edge e JOIN memory_node n ON n.sha = e.parent_sha
+    WHERE e.child_sha = ANY(%(shas)s)
+)
+SELECT child_sha, level, sha, source, turn FROM direct
+UNION
 SELECT e.child_sha, n.level, n.sha, n.source, n.turn
-FROM memory_edge e JOIN memory_node n ON n.sha = e.parent_sha
-WHERE e.child_sha = ANY(%(shas)s)
-ORDER BY e.child_sha, n.level, n.source NULLS FIRST, n.turn NULLS FIRST, n.sha
+FROM direct d JOIN memory_edge e ON e.child_sha = d.sha JOIN memory_node n ON n.sha = e.parent_sha
+WHERE d.level = 'L1'
+ORDER BY child_sha, level, source NULLS FIRST, turn NULLS FIRST, sha
 
 -- name: lexical
 -- The nodes whose text or projection holds the words that are most like the query, by trigrams.
