@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mem.clients.scorer import EmbeddedScorer
-from mem.clients.scorer.explaining import Explaining, explaining, wanted
+from mem.clients.scorer.explaining import Explaining, explaining, sought
 from mem.domain.nodes import StoredNode
 from mem.ports import Candidate, Fault, Fit, RerankQuery
 
@@ -19,7 +19,7 @@ def _section(text: str = "A basket.", **measured) -> Candidate:
 
 def test_what_no_leg_measured_is_nothing():
     """A section that shares nothing with the fault has no feature."""
-    assert explaining(wanted(FAULT), _section("Elsewhere.")) == Explaining(*[0.0] * len(Explaining._fields))
+    assert explaining(sought(FAULT), _section("Elsewhere.")) == Explaining(*[0.0] * len(Explaining._fields))
 
 
 def test_legs_of_each_part_are_told_apart():
@@ -27,7 +27,7 @@ def test_legs_of_each_part_are_told_apart():
     section = _section(
         text_similarity=0.1, words=0.2, context=0.3, notes=Fit(0.4, 0.5, 0.6), excerpt=Fit(0.7, 0.8, 0.9)
     )
-    found = explaining(wanted(FAULT), section)
+    found = explaining(sought(FAULT), section)
     assert (found.text, found.words, found.context) == (0.1, 0.2, 0.3)
     assert (found.notes_text, found.notes_words, found.notes_context) == (0.4, 0.5, 0.6)
     assert (found.excerpt_text, found.excerpt_words, found.excerpt_context) == (0.7, 0.8, 0.9)
@@ -36,9 +36,9 @@ def test_legs_of_each_part_are_told_apart():
 def test_neighbouring_words_count_where_they_stand_side_by_side():
     """The same words in another order are no pairs, and words without meaning are part of them."""
     quoted, scattered = _section("error: the basket was given away"), _section("away the given was basket")
-    assert explaining(wanted(FAULT), quoted).pairs == pytest.approx(1.0)
-    assert explaining(wanted(FAULT), scattered).pairs == 0.0
-    assert explaining(wanted(FAULT), _section("Count it first.")).notes_pairs == pytest.approx(1.0)
+    assert explaining(sought(FAULT), quoted).pairs == pytest.approx(1.0)
+    assert explaining(sought(FAULT), scattered).pairs == 0.0
+    assert explaining(sought(FAULT), _section("Count it first.")).notes_pairs == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_neighbouring_words_count_where_they_stand_side_by_side():
 )
 def test_pages_that_say_that_they_are_superseded_are_known(text, obsolete):
     """Near their beginning alone: further down it is about something else."""
-    assert explaining(wanted(FAULT), _section(text)).obsolete == obsolete
+    assert explaining(sought(FAULT), _section(text)).obsolete == obsolete
 
 
 async def test_a_superseded_page_loses_a_little():

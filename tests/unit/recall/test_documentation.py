@@ -23,7 +23,7 @@ def test_output_is_asked_in_parts():
     question = read_question(_asked(OUTPUT))
     assert question.fault == Fault("the basket was given away", "count it first", "count(basket);")
     assert question.texts == list(question.fault)
-    assert question.failing
+    assert question.printed
     assert question.memories == ()
 
 
@@ -32,7 +32,7 @@ def test_words_are_asked_as_they_are():
     question = read_question(_asked("How are baskets counted?"))
     assert question.fault == Fault("How are baskets counted?")
     assert question.texts == ["How are baskets counted?"]
-    assert not question.failing
+    assert not question.printed
 
 
 def test_memories_are_asked_as_before():
