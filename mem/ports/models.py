@@ -111,11 +111,20 @@ class Controller(Protocol):
         ...
 
 
+class Fit(NamedTuple):
+    """How a candidate fits one text, each 0 to 1: in meaning, by its own words, and by those around it."""
+
+    text: float = 0.0
+    words: float = 0.0
+    context: float = 0.0
+
+
 class Candidate(NamedTuple):
     """A node before reranking, with the evidence that the legs found for it.
 
     `text_similarity` is that to whatever was asked, `task_similarity` to the task alone; `words` and `context` are how
-    its own words and those around it fit a question, 0 to 1.
+    its own words and those around it fit a question, 0 to 1. Of a section of reference these are of the headline of
+    what it is to explain; `notes` and `excerpt` tell how it fits the rest.
     """
 
     node: StoredNode
@@ -129,18 +138,30 @@ class Candidate(NamedTuple):
     task_similarity: float | None = None
     words: float | None = None
     context: float | None = None
+    notes: Fit | None = None
+    excerpt: Fit | None = None
+
+
+class Fault(NamedTuple):
+    """What documentation is to explain: a message, what is said besides, and code; of a question its text alone."""
+
+    headline: str
+    notes: str = ""
+    excerpt: str = ""
 
 
 class RerankQuery(NamedTuple):
     """What the caller asked, as one text, and the tool it concerns.
 
-    `failure` and `task` are its parts, where it has them; without either all of it is taken for a failure.
+    `failure` and `task` are its parts, where it has them; without either all of it is taken for a failure. `fault` is
+    what a question asks of documentation.
     """
 
     text: str
     tool: str | None
     failure: str | None = None
     task: str | None = None
+    fault: Fault | None = None
 
 
 class Reranker(Protocol):

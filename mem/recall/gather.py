@@ -39,7 +39,8 @@ class Signed(NamedTuple):
 class Similar(NamedTuple):
     """What each leg found, by sha: `text` is near to the failure, the question or the tool, `task` to the task.
 
-    `lexical` is found by trigrams, for a lookup; `words` and `context` by terms, for a question.
+    `lexical` is found by trigrams, for a lookup; `words` and `context` by terms, for a question. `besides` is near to
+    another part of it.
     """
 
     symptom: Mapping[str, float]
@@ -48,6 +49,7 @@ class Similar(NamedTuple):
     task: Mapping[str, float] = {}
     words: Mapping[str, float] = {}
     context: Mapping[str, float] = {}
+    besides: Mapping[str, float] = {}
 
 
 class Gathered(NamedTuple):
@@ -232,7 +234,7 @@ def _merge(
     candidates: dict[str, Candidate] = {}
     superseded: dict[str, list[str]] = {}
     for live, shas in stands_for.items():
-        symptom, text, lexical, task, words, context = (_most(leg, shas) for leg in similar)
+        symptom, text, lexical, task, words, context, _ = (_most(leg, shas) for leg in similar)
         ways = set().union(*(how.get(sha, set()) for sha in shas))
         candidates[live] = Candidate(
             node=lineages[shas[0]].node,

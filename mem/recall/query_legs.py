@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from mem.domain.ids import SHARED
 from mem.domain.nodes import VectorKind
 from mem.domain.query import QueryLeg
 from mem.ports import Candidate, Memories, Vector, VectorHit, WordHit
+from mem.recall.documentation import explain
 from mem.recall.gather import Similar, unite
 from mem.recall.legs import Legs
 from mem.recall.question import Question
+
+Hit = TypeVar("Hit", VectorHit, WordHit)
 
 
 class Recalled(NamedTuple):
@@ -35,13 +38,17 @@ async def recall(memories: Memories, legs: Legs, question: Question, vectors: Ma
     Args:
         vectors: by the text that they are of; a leg whose text has none, since the embedder failed, does not run.
     """
-    symptom, text, found = await _run(memories, legs, question, vectors)
+    (symptom, near, worded), explanations = await asyncio.gather(
+        _run(memories, legs, question, vectors), explain(memories, legs, question, vectors)
+    )
+    text, found = _best([*near, *explanations.headline.near]), _best([*worded, *explanations.headline.worded])
     by_leg: dict[QueryLeg, Sequence[VectorHit | WordHit]] = {"symptom": symptom, "text": text, "lexical": found}
     similar = Similar(
         symptom={hit.sha: hit.similarity for hit in symptom},
         text={hit.sha: hit.similarity for hit in text},
         words={hit.sha: hit.own for hit in found},
         context={hit.sha: hit.context for hit in found},
+        besides=explanations.besides,
     )
     gathered = await unite(memories, legs, [], similar)
     if gathered is None:
@@ -54,7 +61,7 @@ async def recall(memories: Memories, legs: Legs, question: Question, vectors: Ma
         (candidates if inside else outside).append(one)
     hits = {hit.sha for found in by_leg.values() for hit in found}
     lost = hits.difference(gathered.candidates, *gathered.superseded.values())
-    return Recalled(by_leg, candidates, gathered.superseded, outside, sorted(lost))
+    return Recalled(by_leg, explanations.on(candidates), gathered.superseded, outside, sorted(lost))
 
 
 def ranks_of(recalled: Recalled, sha: str) -> dict[QueryLeg, int]:
@@ -68,6 +75,10 @@ def ranks_of(recalled: Recalled, sha: str) -> dict[QueryLeg, int]:
     return places
 
 
+def _best(hits: Sequence[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: (-hit.similarity, hit.sha))
+
+
 async def _run(
     memories: Memories, legs: Legs, question: Question, vectors: Mapping[str, Vector]
 ) -> tuple[list[VectorHit], list[VectorHit], list[WordHit]]:
@@ -76,11 +87,13 @@ async def _run(
     async def nearest(kind: VectorKind, text: str) -> list[VectorHit]:
         if text not in vectors:
             return nothing
-        levels = question.lessons if kind == "symptom" else question.levels
+        levels = question.lessons if kind == "symptom" else question.memories
         search = memories.nearest(kind, levels, vectors[text], question.reach, question.width)
         return await legs.run(kind, "search", search, nothing)
 
-    words = memories.words(question.terms, question.levels, question.reach, question.width)
+    if not question.memories:
+        return [], [], []
+    words = memories.words(question.terms, question.memories, question.reach, question.width)
     return await asyncio.gather(
         nearest("symptom", question.symptom),
         nearest("text", question.text),

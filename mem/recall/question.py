@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from mem.domain.nodes import Level
 from mem.domain.query import QueryInput
+from mem.parsing.diagnostic import read_fault
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_unsafe
 from mem.parsing.terms import asked_terms
-from mem.ports import Reach, RerankQuery
+from mem.ports import Fault, Reach, RerankQuery
 from mem.recall.gather import LESSONS, WIDTH
 from mem.recall.query import TASK_CHARACTERS, read_failure
 
@@ -21,6 +22,7 @@ class Question(NamedTuple):
     """A question, read: `symptom` is what the symptom leg searches with, `text` the question, `terms` its words.
 
     `fails`: whether `symptom` is known to tell a failure, which may be all that the question says.
+    `fault` is what documentation is asked for, `printed` whether that is what a tool printed, where each word counts.
     """
 
     symptom: str
@@ -30,18 +32,32 @@ class Question(NamedTuple):
     reach: Reach
     width: int
     terms: tuple[str, ...]
+    fault: Fault
     fails: bool = False
+    printed: bool = False
 
     @property
     def texts(self) -> list[str]:
         """What to search with, each text once."""
-        return list(dict.fromkeys((self.symptom, self.text)))
+        asked = (self.symptom, self.text) if self.memories else ()
+        return list(dict.fromkeys((*asked, *self.explained)))
+
+    @property
+    def explained(self) -> tuple[str, ...]:
+        """What documentation is searched with; nothing where none is asked for."""
+        return tuple(text for text in self.fault if text) if "R" in self.levels else ()
+
+    @property
+    def memories(self) -> tuple[Level, ...]:
+        """The levels that are no documentation."""
+        return tuple(level for level in self.levels if level != "R")
 
     @property
     def asked(self) -> RerankQuery:
         """What a reranker is asked: the question is for what a task would be told, and so is a failure in it."""
         failure = self.symptom if self.fails else None
-        return RerankQuery("\n".join(self.texts), self.tool, failure, self.text)
+        whole = "\n".join(dict.fromkeys((self.symptom, self.text)))
+        return RerankQuery(whole, self.tool, failure, self.text, self.fault)
 
     @property
     def lessons(self) -> tuple[Level, ...]:
@@ -64,7 +80,9 @@ def read_question(request: QueryInput) -> Question:
 
 def plain_question(request: QueryInput) -> Question:
     """The question taken for words alone."""
-    text = redact(strip_unsafe(request.question).text).text[:TASK_CHARACTERS]
+    whole = redact(strip_unsafe(request.question).text).text
+    text = whole[:TASK_CHARACTERS]
+    fault = read_fault(whole)
     return Question(
         symptom=text,
         text=text,
@@ -73,4 +91,6 @@ def plain_question(request: QueryInput) -> Question:
         reach=Reach(request.project, federated=False),
         width=max(WIDTH, WIDTH_OF_EACH * request.k),
         terms=tuple(asked_terms(text, failing=False)),
+        fault=Fault(text) if fault is None else Fault(*(part[:TASK_CHARACTERS] for part in fault)),
+        printed=fault is not None,
     )

@@ -200,7 +200,8 @@ def _nearer_kind(candidate: Candidate) -> MatchedKind:
 
 
 def _concerns_question(candidate: Candidate) -> bool:
-    nearest = max(candidate.symptom_similarity or 0.0, candidate.text_similarity or 0.0)
+    besides = [fit.text for fit in (candidate.notes, candidate.excerpt) if fit is not None]
+    nearest = max(candidate.symptom_similarity or 0.0, candidate.text_similarity or 0.0, *besides)
     if nearest >= floors().question:
         return True
     if candidate.node.level == "L0":

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from mem.clients.scorer.explaining import Explaining, Sought, explaining, sought
 from mem.clients.scorer.features import Asked, Failing, Working, asked, failing, working
 from mem.clients.scorer.talking import Talking, talking
 from mem.parsing.telling import Wanted, wanted
@@ -21,16 +22,19 @@ class Weights(NamedTuple):
     """Log-odds: a bias, and a weight for each feature of one kind of query."""
 
     bias: float
-    features: Failing | Working | Talking
+    features: Failing | Working | Talking | Explaining
 
-    def probability(self, features: Failing | Working | Talking) -> float:
+    def probability(self, features: Failing | Working | Talking | Explaining) -> float:
         """The probability that the candidate is what the query asks for."""
         odds = self.bias + math.fsum(weight * value for weight, value in zip(self.features, features, strict=True))
         return 1.0 / (1.0 + math.exp(-max(-_BOUND, min(_BOUND, odds))))
 
 
 class AllWeights(NamedTuple):
-    """Weights by what is asked; `*_by_words` where no vectors could be made, so that trigrams found the candidates."""
+    """Weights by what is asked; `*_by_words` where no vectors could be made, so that trigrams found the candidates.
+
+    `reference` is for what a lookup asks of documentation, `explaining` for what a question does.
+    """
 
     failure: Weights
     failure_by_words: Weights
@@ -38,6 +42,7 @@ class AllWeights(NamedTuple):
     task_by_words: Weights
     reference: Weights
     question: Weights
+    explaining: Weights
 
 
 class Parts(NamedTuple):
@@ -47,6 +52,7 @@ class Parts(NamedTuple):
     failure: Asked | None
     task: Asked | None
     question: Wanted | None
+    fault: Sought | None
 
 
 class EmbeddedScorer:
@@ -67,6 +73,7 @@ class EmbeddedScorer:
                 task_by_words=_weights(data["task_by_words"], Working),
                 reference=_weights(data["reference"], Working),
                 question=_weights(data["question"], Talking),
+                explaining=_weights(_bundled("explaining.toml"), Explaining),
             )
         )
 
@@ -91,17 +98,23 @@ class EmbeddedScorer:
             failure=None if failure is None else asked(failure),
             task=None if query.task is None else asked(query.task),
             question=None if query.task is None else wanted(query.task),
+            fault=None if query.fault is None else sought(query.fault),
         )
         return [self._probability(parts, each) for each in candidates]
 
     def _probability(self, parts: Parts, candidate: Candidate) -> float:
         match candidate.node.level:
             case "R":
-                return self._weights.reference.probability(working(parts.whole, candidate))
+                return self._of_reference(parts, candidate)
             case "L0" if parts.question is not None:
                 return self._of_evidence(parts.question, parts.failure, candidate)
             case _:
                 return self._of_lesson(parts.failure, parts.task, candidate)
+
+    def _of_reference(self, parts: Parts, candidate: Candidate) -> float:
+        if parts.fault is None:
+            return self._weights.reference.probability(working(parts.whole, candidate))
+        return self._weights.explaining.probability(explaining(parts.fault, candidate))
 
     def _of_evidence(self, question: Wanted, failure: Asked | None, candidate: Candidate) -> float:
         """The better of how it answers the question and how it fits the failure in it, if there is one."""
@@ -126,6 +139,6 @@ def _bundled(name: str) -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
-def _weights(table: dict[str, float], features: type[Failing | Working | Talking]) -> Weights:
+def _weights(table: dict[str, float], features: type[Failing | Working | Talking | Explaining]) -> Weights:
     named = {name: table.get(name, 0.0) for name in features._fields}
     return Weights(table["bias"], features(**named))

@@ -68,10 +68,10 @@ def test_an_equal_coarse_key_needs_no_similarity_where_no_reranker_answers():
     assert len(rank_lessons([candidate(coarse=True)], None, "p").kept) == 1
 
 
-@pytest.mark.parametrize(("score", "kept", "near"), [(0.5, 1, 0), (0.4999, 0, 1), (0.25, 0, 1), (0.2499, 0, 0)])
+@pytest.mark.parametrize(("score", "kept", "near"), [(0.55, 1, 0), (0.5499, 0, 1), (0.275, 0, 1), (0.2749, 0, 0)])
 def test_the_floor_of_reference_is_sharp(score, kept, near):
     """At the floor a chunk is told, below it it is a near miss, and below half of it nothing."""
-    assert FLOOR.reference == 0.5
+    assert FLOOR.reference == 0.55
     ranking = rank_reference([candidate(level="R", text_similarity=0.9)], [score], "p")
     assert (len(ranking.kept), ranking.near_misses) == (kept, near)
 

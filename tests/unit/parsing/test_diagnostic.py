@@ -1,0 +1,118 @@
+"""What a tool printed about a fault is taken apart into its message, what is said besides, and code."""
+
+from __future__ import annotations
+
+import pytest
+
+from mem.parsing.diagnostic import read_fault
+from mem.ports import Fault
+
+BORROWED = """\
+error[E9999]: the basket `b` was given away before it was counted
+  --> src/shop.rs:7:11
+   |
+LL |     give(b);
+   |          - basket given away here
+LL |     count(b);
+   |           ^ counted here after it was given away
+   |
+   = note: a basket belongs to one owner at a time
+help: count it first
+
+error: aborting due to 1 previous error
+
+For more information about this error, try `rustc --explain E9999`.
+"""
+JAVA = """\
+Shop.java:3: error: cannot find symbol
+        basket.count();
+              ^
+  symbol:   method count()
+  location: class Basket
+1 error
+"""
+PYTHON = """\
+Traceback (most recent call last):
+  File "shop.py", line 9, in <module>
+    sell(basket)
+  File "shop.py", line 3, in sell
+    return prices[basket]
+KeyError: 'basket'
+"""
+MARKED = """\
+shop.js:1:9
+  \u00d7 Baskets are not counted twice.
+
+  > 1 \u2502 count(count(basket))
+      \u2502       ^^^^^^^^^^^^^
+
+  i Keep the first count in a variable.
+"""
+HASKELL = """\
+Shop.hs:3:8: error: [GHC-00000]
+    Variable not in scope: basket
+  |
+3 | main = basket
+  |        ^^^^^^
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            BORROWED,
+            Fault(
+                "the basket `b` was given away before it was counted",
+                "a basket belongs to one owner at a time\ncount it first\nbasket given away here\n"
+                "counted here after it was given away",
+                "    give(b);\n    count(b);",
+            ),
+        ),
+        (
+            JAVA,
+            Fault("cannot find symbol", "symbol:   method count()\nlocation: class Basket", "        basket.count();"),
+        ),
+        (PYTHON, Fault("KeyError: 'basket'", "", "    sell(basket)\n    return prices[basket]")),
+        (
+            MARKED,
+            Fault("Baskets are not counted twice.", "Keep the first count in a variable.", "count(count(basket))"),
+        ),
+        (HASKELL, Fault("Variable not in scope: basket", "", "main = basket")),
+    ],
+)
+def test_output_is_taken_apart(text, fault):
+    """Headline, notes with the labels beside marks, and code are told apart, whichever tool printed them."""
+    assert read_fault(text) == fault
+
+
+@pytest.mark.parametrize(
+    ("line", "headline"),
+    [
+        ("error: nothing to count", "nothing to count"),
+        ("shop.c:3:5: warning: unused variable 'basket'", "unused variable 'basket'"),
+        ("Shop.cs(5,13): error CS0000: The name 'basket' is not known", "The name 'basket' is not known"),
+        ("./shop.go:7:2: undefined: basket", "undefined: basket"),
+        ("  3:5  error  'basket' is never used", "'basket' is never used"),
+        ("ld: error: undefined symbol: basket", "undefined symbol: basket"),
+        ("PHP Fatal error:  Uncaught Error: no basket", "Uncaught Error: no basket"),
+    ],
+)
+def test_what_messages_begin_with_is_left_out(line, headline):
+    """Places, severities and codes stand before every message and say nothing about this one."""
+    assert read_fault(line) == Fault(headline)
+
+
+def test_the_first_error_leads_warnings_before_it():
+    """A warning that comes first is said besides."""
+    fault = read_fault("warning: a basket is empty\nerror: a basket is missing")
+    assert fault == Fault("a basket is missing", "a basket is empty")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["How are baskets counted?", "The release notes say that error handling was changed:\ncount baskets first.", ""],
+)
+def test_prose_is_no_output(text):
+    """What somebody asks in words has no message to take out."""
+    assert read_fault(text) is None
