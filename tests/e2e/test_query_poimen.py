@@ -51,6 +51,7 @@ async def poimen(postgres_server: Server, temporal_server: TemporalServer) -> As
             journal.write_text("".join(journal_lines()), encoding="utf-8")
             rebuilt = await loop.mem("rebuild", "--from-log", str(journal))
             assert rebuilt.code == 0, rebuilt.err
+            journal.unlink()
             yield loop
     finally:
         remove_data(home)
