@@ -124,7 +124,6 @@ async def test_a_document_comes_back(parts):
         "vectors": {"disk is full"},
         "trigrams": {"disk is full"},
         "words": {"disk is full"},
-        "words": {"disk is full"},
     }
     assert not (await parts.memories.nodes([one.nodes[0].sha]))[one.nodes[0].sha].removed
     assert [record.kind async for record in parts.journal.read()].count("reference") == 3
