@@ -34,14 +34,14 @@ async def test_the_nearest_misses_are_told_with_their_floors(world):
     far = await world.remember("Far off.", symptom=NPM_SYMPTOM)
     near = await world.remember("Near miss.", symptom=NPM_SYMPTOM, project="q")
     chunk = await world.document("npm ERR! code ERESOLVE unable to resolve dependency tree: what peers are")
-    world.with_ports(reranker=Scores({"Near": 0.14, "Far": 0.05, "what peers are": 0.45}))
+    world.with_ports(reranker=Scores({"Near": 0.14, "Far": 0.05, "what peers are": 0.5}))
     outcome = await world.outcome(signature_source=NOVEL)
     assert [(each.tier, each.sha, each.project) for each in outcome.trace.misses] == [
         (2, near, "q"), (3, chunk, None), (2, far, "p"),
     ]  # fmt: skip
     assert {each.measure for each in outcome.trace.misses} == {"rerank"}
     assert [(each.score, each.floor) for each in outcome.trace.misses] == [
-        (0.14, FLOOR.lesson), (0.45, FLOOR.reference), (0.05, FLOOR.lesson),
+        (0.14, FLOOR.lesson), (0.5, FLOOR.reference), (0.05, FLOOR.lesson),
     ]  # fmt: skip
     assert outcome.trace.near_misses == 2
     assert str(near) not in outcome.body
