@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 from mem.clients.scorer.words import said, weight
 from mem.ports import Candidate, Fault, Fit
-
-_OBSOLETE = re.compile(
-    r"no longer (?:emitted|issued|reported|raised|used|an error|in use)"
-    r"|(?:is|was|has been|been) (?:deprecated|removed)\b|\bsuperseded\b|\bdeprecated[:.]|\bobsolete\b|\breplaced by\b",
-    re.IGNORECASE,
-)
-_BEGINNING = 600
-"""That a page is superseded stands near its beginning; further down it is about something else."""
 
 Pair = tuple[str, str]
 
@@ -69,7 +64,7 @@ def explaining(fault: Sought, candidate: Candidate) -> Explaining:
         excerpt_text=excerpt.text,
         excerpt_words=excerpt.words,
         excerpt_context=excerpt.context,
-        obsolete=float(_OBSOLETE.search(candidate.node.text[:_BEGINNING]) is not None),
+        obsolete=float(_is_obsolete(candidate.node.text)),
     )
 
 
@@ -80,3 +75,14 @@ def _pairs(text: str) -> dict[Pair, float]:
 def _share(asked: dict[Pair, float], held: frozenset[Pair]) -> float:
     whole = math.fsum(asked.values())
     return math.fsum(asked[pair] for pair in asked.keys() & held) / whole if whole else 0.0
+
+
+def _is_obsolete(text: str) -> bool:
+    says, beginning = _superseded()
+    return says.search(text[:beginning]) is not None
+
+
+@cache
+def _superseded() -> tuple[re.Pattern[str], int]:
+    data = tomllib.loads(files(__package__).joinpath("superseded.toml").read_text(encoding="utf-8"))
+    return re.compile("|".join(data["says"]), re.IGNORECASE), data["beginning"]
