@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from mem.addresses import find_addresses
 from mem.local.plan import _app_env
 from mem.local.stack_file import StackFile, TemporalAddress
 from mem.recall.legs import LEG_SECONDS
@@ -76,6 +77,44 @@ def test_a_reranker_ends_before_its_leg(monkeypatch, seconds):
         Settings()
     monkeypatch.setenv("MEM_RERANK_SECONDS", "1.9")
     assert Settings().rerank_seconds < LEG_SECONDS
+
+
+@pytest.fixture
+def stack_home(tmp_path, monkeypatch):
+    """The home of a stack that was started with a task queue of its own."""
+    stack = StackFile(
+        http="http://127.0.0.1:1", ui=None, temporal=TemporalAddress(address="127.0.0.1:2", namespace="default"),
+        database_url="postgresql:///x", pids={}, task_queue="orchard",
+    )  # fmt: skip
+    (tmp_path / "stack.json").write_text(stack.model_dump_json())
+    monkeypatch.setenv("MEM_HOME", str(tmp_path))
+    for name in ("MEM_TASK_QUEUE", "TEMPORAL_ADDRESS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "queue"),
+    [
+        ({}, "orchard"),
+        ({"MEM_TASK_QUEUE": "other"}, "other"),
+        ({"MEM_TASK_QUEUE": "mem"}, "mem"),
+        ({"TEMPORAL_ADDRESS": "127.0.0.1:2"}, "orchard"),
+        ({"TEMPORAL_ADDRESS": "elsewhere:7233"}, "mem"),
+    ],
+)
+@pytest.mark.usefixtures("stack_home")
+def test_the_task_queue_is_that_of_the_stack(monkeypatch, given, queue):
+    """Whoever finds a stack finds its worker; what is named goes first, and another Temporal has none of its queues."""
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert find_addresses(Settings()).task_queue == queue
+
+
+@pytest.mark.usefixtures("stack_home")
+def test_a_stack_of_an_earlier_version_has_the_usual_queue(tmp_path):
+    """Its file names none."""
+    (tmp_path / "stack.json").write_text('{"http": "http://127.0.0.1:1"}')
+    assert find_addresses(Settings()).task_queue == "mem"
 
 
 def test_the_stack_hands_them_on(monkeypatch):

@@ -197,7 +197,7 @@ def _program() -> str:
 
 async def _show(stack: StackFile, settings: Settings, console: Console) -> list[str]:
     client = await MemoryClient.connect(
-        address=stack.temporal.address, namespace=stack.temporal.namespace, task_queue=settings.task_queue
+        address=stack.temporal.address, namespace=stack.temporal.namespace, task_queue=stack.task_queue
     )
     return await Tour(stack, client, console).run(settings)
 

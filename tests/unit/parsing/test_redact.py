@@ -119,6 +119,30 @@ KEPT = [
     "Das Passwort ist falsch und wird nach 3mal gesperrt",
     "pw is db_password2 in the chart",
     "the pwd is build42-output",
+    "the password of the account is rotated weekly",
+    "the password of the weathervane account on the build host is rotated every 30days",
+    "the password is wrong",
+    "The password for the weathervane account on the build host is not set.",
+    "the password of the weathervane account on the build host is in the vault",
+    "the password of the weathervane account is stored as a sha256-hash",
+    "the password of the account was reset and the ticket is OPS-4711",
+    "the password of the weathervane account is wrong since the new host is build42x",
+    'the password of the account is "wrong"',
+    'the password is "not set" on the build host',
+    'the password of the account is "required"',
+    "the password for the lab is set to expire after 30days",
+    "build42x is the host with the password of the account",
+    "argon2id is the password hash",
+    "1Password is the password manager of the team",
+    "server42 is the only one without a password.",
+    "the token for the registry is in vault-2031",
+    "the token we use for the registry is ci-token-2",
+    "the secret of the web app is web-credentials-v2 in the namespace",
+    "the token of the deploy bot is expired since 2031-05-01",
+    "the next token is identifier2",
+    "The token is v2-signed since June",
+    "web-credentials-v2 is the secret of the web app",
+    "the API key is 32-byte hex",
     "docker login --password-stdin",
     "FAILED: Can't locate revision identified by '8f1c2d3e4a5b'",
     "{'password': 'This field is required.'}",
@@ -142,6 +166,72 @@ KEPT = [
     "sk-learn-estimator-checks failed",
     "-----BEGIN PUBLIC KEY-----",
 ]
+
+
+TOLD = [
+    "The password of the weathervane account on the build host is {}.",
+    "password for the nightly backup account of the old build host in Lyon was {} until May",
+    "The password for the weathervane account on db.build.example.org is {}.",
+    "Password of the account that the mirror job uses on the build host: {}",
+    "the password we use for the registry on the build host is {}",
+    "The admin password, which nobody has rotated since, is still {}.",
+    "The password for the lab is set to {} now",
+    "We changed the password of the weathervane account on the build host to {}.",
+    "The password of the weathervane account has been reset to {}.",
+    "The passwords for ada and bob are {}",
+    "the password of the host was wrong, the password of the weathervane account on the build host is {}",
+    "{} is the password of the weathervane account on the build host.",
+    '"{}" is our admin password, keep it',
+    "it turned out that {} is still the weathervane password.",
+    "log in as ada with {} as the password",
+    "use '{}' as root password on the build host",
+    'The password of the weathervane account on the build host is "{}".',
+    "the passphrase of the backup key that we keep on the build host is `{}`",
+]
+"""A password told in a sentence, in whichever order and with however long a name."""
+
+TOLD_TOKENS = [
+    "the token we use for the registry on the build host is {}",
+    "The token that the deploy bot sends to the registry is {}.",
+    "our API key for the weather service of the build host is {}",
+    "the secret for the webhook of the old build host: {}",
+    "The access key of the mirror job is now {}",
+    "{} is the token of the deploy bot",
+    "{} is our API key for the weather service.",
+    "call it with {} as the token",
+    "the token is {}",
+]
+"""The same for names that messages use in other senses."""
+
+QUOTED = [
+    'the password of the weathervane account on the build host is "{}"',
+    "The password for the lab is '{}'.",
+    "the password is \u201c{}\u201d",
+]
+
+
+@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("value", [SECRET_WORD, made("k7Tq-", "4mzz"), made("Winter", "2031!x")])
+def test_a_password_told_in_a_sentence_goes(told: str, value: str) -> None:
+    """However long the name of what it opens is; the sentence around it stays."""
+    result = redact(told.format(value))
+    assert result == (told.format("[redacted:password]"), ("password",))
+    assert redact(result.text) == (result.text, ())
+
+
+@pytest.mark.parametrize("told", TOLD_TOKENS)
+@pytest.mark.parametrize("value", [made("k7Tq", "4mzzP01x"), made("c0ffee", "-12ab-9f3e")])
+def test_a_token_told_in_a_sentence_goes(told: str, value: str) -> None:
+    """Where the value looks generated."""
+    result = redact(told.format(value))
+    assert result == (told.format("[redacted:secret]"), ("secret",))
+    assert redact(result.text) == (result.text, ())
+
+
+@pytest.mark.parametrize("told", QUOTED)
+def test_a_quoted_password_of_words_goes(told: str) -> None:
+    """Between quotes also what looks like words is the value."""
+    assert redact(told.format("correct horse")) == (told.format("[redacted:password]"), ("password",))
 
 
 @pytest.mark.parametrize(("kind", "token"), TOKENS)
@@ -258,6 +348,7 @@ def test_clean_text_passes_fast() -> None:
     [
         "password=", "token: ", "://a:", "-----BEGIN " + "PRIVATE KEY-----\n", "mysql -p ",
         "eyJ", "::add-mask::abcd ", "::add-mask::abcd\n", "'password': '", "authorization: ", "a://b:c@",
+        "password of a ", "password for is ", "token we use ", "hunter2x is the ", "use hunter2x as ", 'password is "',
     ],
 )  # fmt: skip
 def test_hostile_text_takes_linear_time(unit: str) -> None:
