@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from mem.parsing.telling import dates, telling_rules
 
 _HEAD = 160
 """A heading stands within so many characters, or the text has none."""
-_REMEMBERED = 4096
 _WHEN = re.compile(
     r"\s*(?:\[(?P<bracketed>[^\]\n]{4,60})\]|(?P<iso>\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?))"
 )
@@ -36,7 +34,6 @@ class Turn(NamedTuple):
     said: str
 
 
-@lru_cache(_REMEMBERED)
 def read_turn(text: str) -> Turn:
     """Read `[1:56 pm on 8 May, 2023] Caroline: …`, `2023-05-08T10:00 alice: …`, `user: …` and the like.
 

@@ -108,9 +108,7 @@ def _windows(asked: Asked, talk: Sequence[Matched], totals: Totals) -> dict[Plac
     size = 2 * reach + 1
     for place, rows in around.items():
         length = sum(row.length for row in rows) + middling * max(size - len(rows), 0)
-        times = (
-            rows[0].times if len(rows) == 1 else [sum(each) for each in zip(*(row.times for row in rows), strict=True)]
-        )
+        times = rows[0].times if len(rows) == 1 else list(map(sum, zip(*[row.times for row in rows], strict=True)))
         found[place] = _share(asked, times, length / max(middling * size, 1.0))
     return found
 

@@ -234,13 +234,14 @@ def _merge(
     candidates: dict[str, Candidate] = {}
     superseded: dict[str, list[str]] = {}
     for live, shas in stands_for.items():
-        symptom, text, lexical, task, words, context, _ = (_most(leg, shas) for leg in similar)
-        ways = set().union(*(how.get(sha, set()) for sha in shas))
+        symptom, text, lexical, task, words, context, _ = [_most(leg, shas) for leg in similar]
+        ways = set().union(*(how[sha] for sha in shas if sha in how))
+        node, chain, projected = lineages[shas[0]]
         candidates[live] = Candidate(
-            node=lineages[shas[0]].node,
-            symptom=lineages[shas[0]].symptom,
+            node=node,
+            symptom=projected,
             symptom_similarity=symptom,
-            text_similarity=max((one for one in (text, task) if one is not None), default=None),
+            text_similarity=_greater(text, task),
             lexical_similarity=lexical,
             exact="exact" in ways,
             coarse="coarse" in ways,
@@ -249,7 +250,7 @@ def _merge(
             words=words,
             context=context,
         )
-        superseded[live] = _oldest_first([lineages[sha].supersedes for sha in shas])
+        superseded[live] = _oldest_first([lineages[sha].supersedes for sha in shas]) if chain or len(shas) > 1 else []
     of_tool = [lineages[hit.sha].node.stored_sha for hit in by_signature if hit.how == "tool" and hit.sha in lineages]
     return Gathered(candidates, known, superseded, list(dict.fromkeys(of_tool)), first_seen)
 
@@ -261,4 +262,12 @@ def _oldest_first(chains: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _most(leg: Mapping[str, float], shas: Sequence[str]) -> float | None:
+    if len(shas) == 1:
+        return leg.get(shas[0])
     return max((leg[sha] for sha in shas if sha in leg), default=None)
+
+
+def _greater(one: float | None, other: float | None) -> float | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return max(one, other)

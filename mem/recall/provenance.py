@@ -13,7 +13,7 @@ async def rests_on(memories: Memories, shas: Sequence[str]) -> dict[str, list[Pa
 
     Each once, nearest first.
     """
-    below = await memories.parents(shas)
+    below = await memories.parents(shas) if shas else {}
     return {sha: _walked(below[sha], below) for sha in shas}
 
 

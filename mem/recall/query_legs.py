@@ -64,15 +64,19 @@ async def recall(memories: Memories, legs: Legs, question: Question, vectors: Ma
     return Recalled(by_leg, explanations.on(candidates), gathered.superseded, outside, sorted(lost))
 
 
-def ranks_of(recalled: Recalled, sha: str) -> dict[QueryLeg, int]:
-    """The best place of a live node, or of what it supersedes, in each leg that found one of them."""
-    stands_for = {sha, *recalled.superseded.get(sha, ())}
-    places: dict[QueryLeg, int] = {}
+def ranks_of(recalled: Recalled, shas: Sequence[str]) -> dict[str, dict[QueryLeg, int]]:
+    """For each of some live nodes its best place, or that of what it supersedes, in each leg that found one of them."""
+    places: dict[QueryLeg, dict[str, int]] = {}
     for leg, hits in recalled.by_leg.items():
-        for rank, hit in enumerate(hits, 1):
-            if hit.sha in stands_for:
-                places.setdefault(leg, rank)
-    return places
+        # Of several hits on one node the first counts.
+        places[leg] = {hits[rank - 1].sha: rank for rank in range(len(hits), 0, -1)}
+
+    def of(sha: str) -> dict[QueryLeg, int]:
+        stands_for = (sha, *recalled.superseded.get(sha, ()))
+        found = {leg: [ranks[one] for one in stands_for if one in ranks] for leg, ranks in places.items()}
+        return {leg: min(ranks) for leg, ranks in found.items() if ranks}
+
+    return {sha: of(sha) for sha in shas}
 
 
 def _best(hits: Sequence[Hit]) -> list[Hit]:

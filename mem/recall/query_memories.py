@@ -62,15 +62,16 @@ class QueryMemories:
         mark = fingerprint_of(request)
         key = LedgerKey(OPERATION, request.project, request.request_id)
         legs = Legs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)
-        stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)
+        stored, question = await asyncio.gather(
+            legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None),
+            legs.run("signatures", "read", asyncio.to_thread(read_question, request), None),
+        )
         if stored is not None:
             return _outcome(stored, mark, _trace(key, stored, legs))
-        question = await legs.run("signatures", "read", asyncio.to_thread(read_question, request), None)
         question = question or plain_question(request)
         recalled = await self._recall(question, legs)
-        scored = await score_best(
-            self._ports.reranker, legs, lambda _: question.asked, recalled.candidates, wanted=request.k
-        )
+        asked = question.asked
+        scored = await score_best(self._ports.reranker, legs, lambda _: asked, recalled.candidates, wanted=request.k)
         ranked = rank_hits(*scored, request.project, request.k)
         provenance = await legs.run("text", "provenance", self._provenance(ranked), dict[str, list[Parent]]())
         answer = QueryAnswer(
@@ -141,6 +142,7 @@ def _hit(ranked: Ranked, provenance: Mapping[str, list[Parent]], recalled: Recal
 def _trace(key: LedgerKey, body: bytes, legs: Legs, searched: Searched | None = None) -> QueryTrace:
     """The trace; without `searched` of an answer that was there already and is repeated."""
     answer = QueryAnswer.model_validate_json(body)
+    ranks = {} if searched is None else ranks_of(searched.recalled, [hit.sha for hit in answer.hits])
     return QueryTrace(
         project=key.scope,
         request_id=key.request_id,
@@ -154,7 +156,7 @@ def _trace(key: LedgerKey, body: bytes, legs: Legs, searched: Searched | None = 
                 project=hit.project,
                 recall=hit.scores.recall,
                 rerank=hit.scores.rerank,
-                ranks={} if searched is None else ranks_of(searched.recalled, hit.sha),
+                ranks=ranks.get(hit.sha, {}),
             )
             for hit in answer.hits
         ],

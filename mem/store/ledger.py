@@ -50,14 +50,15 @@ class PostgresLedger:
         """
 
         async def work(connection: Connection) -> bytes:
-            now = self._clock.now()
-            await journal.lock(connection, [entries.lookup_key(*key)])
-            found = await _find(connection, key, fingerprint, now)
-            if found is None:
-                await self._insert(connection, key, fingerprint, response, now)
-            return response if found is None else found
+            # No lock: the row's key makes one of two that store at once wait for the other.
+            while not await self._insert(connection, key, fingerprint, response, now):
+                # One that is gone again has just expired.
+                if (found := await _find(connection, key, fingerprint, now)) is not None:
+                    return found
+            return response
 
-        return await in_transaction(self._pool, work)
+        now = self._clock.now()
+        return await on_connection(self._pool, work)
 
     async def settle(self, settlement: Settlement, render: Callable[[Mapping[str, Seen]], bytes]) -> bytes:
         """Count the sightings, journal them, and store the response, in one transaction.
@@ -100,8 +101,8 @@ class PostgresLedger:
 
     async def _insert(
         self, connection: Connection, key: LedgerKey, fingerprint: str, response: bytes, now: datetime
-    ) -> None:
-        await connection.execute(
+    ) -> bool:
+        cursor = await connection.execute(
             sql("ledger.store"),
             {
                 **key._asdict(),
@@ -111,6 +112,7 @@ class PostgresLedger:
                 "expires_at": now + self._lifetime,
             },
         )
+        return cursor.rowcount > 0
 
 
 async def note_returned(connection: Connection, project: str, shas: Sequence[str]) -> None:

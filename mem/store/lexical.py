@@ -65,6 +65,11 @@ async def change(connection: Connection, shas: Sequence[str]) -> None:
     await _put(connection, sql("lexical.change"), await _texts(connection, sql("lexical.texts"), shas))
 
 
+async def change_texts(connection: Connection, changed: Iterable[tuple[str, str, str]]) -> None:
+    """The same for nodes whose shas, texts and projections are at hand."""
+    await _put(connection, sql("lexical.change"), _united(changed))
+
+
 async def fill_words(pool: Pool) -> int:
     """Make the entries that are missing, or of other rules than those of this version; returns how many they were.
 
@@ -229,7 +234,10 @@ async def _renew_locked(connection: Connection, shas: Sequence[str]) -> None:
 
 
 async def _texts(connection: Connection, statement: LiteralString, shas: Sequence[str]) -> dict[str, str]:
-    rows = await (await connection.execute(statement, {"shas": list(shas)})).fetchall()
+    return _united(await (await connection.execute(statement, {"shas": list(shas)})).fetchall())
+
+
+def _united(rows: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     return {sha: f"{text}\n{projected}" if projected else text for sha, text, projected in rows}
 
 

@@ -40,6 +40,8 @@ async def resolve(connection: Connection, prefix: str) -> str:
 
 async def by_sha(connection: Connection, shas: Sequence[str]) -> dict[str, StoredNode]:
     """The nodes that exist among `shas`, in the order asked for."""
+    if not shas:
+        return {}
     cursor = connection.cursor(row_factory=class_row(StoredNode))
     await cursor.execute(sql("nodes.by_sha"), {"shas": list(shas)})
     found = {node.stored_sha: node for node in await cursor.fetchall()}
@@ -61,12 +63,16 @@ def row_of(node: Node, passages: Sequence[str] | None = None) -> dict[str, Any]:
 
 async def existing(connection: Connection, shas: Sequence[str]) -> set[str]:
     """Those of `shas` that are nodes."""
+    if not shas:
+        return set()
     cursor = await connection.execute(sql("nodes.existing"), {"shas": list(shas)})
     return {sha for (sha,) in await cursor.fetchall()}
 
 
 async def of_level(connection: Connection, shas: Sequence[str], level: Level) -> list[str]:
     """Those of the nodes that are of a level, in their order."""
+    if not shas:
+        return []
     cursor = await connection.execute(sql("nodes.of_level"), {"shas": list(shas), "level": level})
     return [sha for (sha,) in await cursor.fetchall()]
 

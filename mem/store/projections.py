@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from psycopg.rows import class_row
@@ -23,9 +24,7 @@ async def put(connection: Connection, sha: str, made: MadeProjection, now: datet
     await nodes.require(connection, [sha])
     row = {"sha": sha, "text": made.text, "model_id": made.model_id, "prompt_sha": made.prompt_sha}
     if (await connection.execute(sql("projections.insert"), row)).rowcount:
-        await connection.execute(sql("projections.show"), row)
-        if made.text:
-            await lexical.change(connection, [sha])
+        await _show(connection, row, changed=made.text != "")
     await journal.append(connection, [entries.projection(sha, made)], now)
     return Projection.model_validate(row)
 
@@ -34,8 +33,7 @@ async def replace(connection: Connection, sha: str, made: MadeProjection) -> Non
     """Make a projection the one of its node; the vector of the old one goes."""
     row = {"sha": sha, "text": made.text, "model_id": made.model_id, "prompt_sha": made.prompt_sha}
     await connection.execute(sql("projections.replace"), row)
-    await connection.execute(sql("projections.show"), row)
-    await lexical.change(connection, [sha])
+    await _show(connection, row, changed=True)
     await connection.execute(sql("vectors.delete_symptoms"), {"shas": [sha]})
 
 
@@ -43,3 +41,10 @@ async def of_node(connection: Connection, sha: str) -> Projection | None:
     """The projection of a node."""
     cursor = connection.cursor(row_factory=class_row(Projection))
     return await (await cursor.execute(sql("projections.of_node"), {"sha": sha})).fetchone()
+
+
+async def _show(connection: Connection, row: Mapping[str, str], *, changed: bool) -> None:
+    """Repeat a projection in its node, and where it changes the words of the node in the index of words."""
+    found = await (await connection.execute(sql("projections.show"), row)).fetchone()
+    if changed and found is not None:
+        await lexical.change_texts(connection, [(row["sha"], found[0], row["text"])])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from mem.parsing.telling import Kind, Wanted, asks, tells
@@ -13,6 +14,7 @@ _WORD = re.compile(r"[^\W_]+")
 _FULL = 40
 """A turn of so many words says something; what says less is a greeting or a sign of listening."""
 _READ = 2000
+_REMEMBERED = 16_384
 
 
 class Talking(NamedTuple):
@@ -36,19 +38,42 @@ class Talking(NamedTuple):
     states: float
 
 
+class _Told(NamedTuple):
+    """What a turn is by itself, whatever is asked; `speaker` are the parts of the name, `kinds` what it tells."""
+
+    speaker: frozenset[str]
+    day: Day | None
+    kinds: frozenset[Kind]
+    long: float
+    states: float
+
+
 def talking(question: Wanted, candidate: Candidate) -> Talking:
     """Measure a piece of evidence against a question."""
-    turn = read_turn(candidate.node.text)
-    answers = question.kinds & tells(turn.said)
+    told = _told(candidate.node.text)
+    answers = question.kinds & told.kinds
     return Talking(
         words=candidate.words or 0.0,
         context=candidate.context or 0.0,
         text=max(candidate.text_similarity or 0.0, 0.0),
-        speaker=_named(turn, question),
-        day=0.0 if turn.day is None else _within(turn.day, question),
+        speaker=float(not told.speaker.isdisjoint(question.words)),
+        day=0.0 if told.day is None else _within(told.day, question),
         time=_is("time", answers),
         number=_is("number", answers),
         name=_is("name", answers),
+        long=told.long,
+        states=told.states,
+    )
+
+
+@lru_cache(_REMEMBERED)
+def _told(text: str) -> _Told:
+    """Read a turn; each question to a conversation reads the same ones."""
+    turn = read_turn(text)
+    return _Told(
+        speaker=_name(turn),
+        day=turn.day,
+        kinds=tells(turn.said),
         long=min(len(_WORD.findall(turn.said[:_READ])), _FULL) / _FULL,
         states=float(not asks(turn.said)),
     )
@@ -58,11 +83,10 @@ def _is(kind: Kind, answers: frozenset[Kind]) -> float:
     return float(kind in answers)
 
 
-def _named(turn: Turn, question: Wanted) -> float:
-    """A part of the speaker's name is enough, as long as it is no initial."""
-    if turn.speaker is None:
-        return 0.0
-    return float(any(len(part) > 1 and part in question.words for part in _WORD.findall(turn.speaker.lower())))
+def _name(turn: Turn) -> frozenset[str]:
+    """A part of the speaker's name is enough to name who speaks, as long as it is no initial."""
+    speaker = "" if turn.speaker is None else turn.speaker.lower()
+    return frozenset(part for part in _WORD.findall(speaker) if len(part) > 1)
 
 
 def _within(day: Day, question: Wanted) -> float:

@@ -12,8 +12,8 @@ ON CONFLICT (node_sha) DO UPDATE
 SET text = excluded.text, model_id = excluded.model_id, prompt_sha = excluded.prompt_sha
 
 -- name: show
--- Repeat the projection in the node, for the trigram index.
-UPDATE memory_node SET projected = %(text)s WHERE sha = %(sha)s
+-- Repeat the projection in the node, for the trigram index; the node's own text.
+UPDATE memory_node SET projected = %(text)s WHERE sha = %(sha)s RETURNING text
 
 -- name: of_node
 -- The projection of a node.
