@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from mem.cli.links import file_link
@@ -15,6 +16,9 @@ from mem.domain.query import QueryAnswer, QueryHit
 TEXT_LINES = 14
 SOURCES = 8
 """So many lines of a memory and so many of its sources are shown; `mem show` has all."""
+
+FAR = 50
+"""A hit that scores less than so small a part of the best of its kind is counted, and not shown."""
 
 _FULL = 60
 """A line of prose from this length on may have been broken."""
@@ -34,8 +38,13 @@ def told_hits(answer: QueryAnswer, *, width: int, folder: Path) -> list[Styled]:
     count = {0: "no hit", 1: "1 hit"}.get(len(answer.hits), f"{len(answer.hits)} hits")
     head = f"{count} for query {answer.query_id} in project {answer.project}"
     lines = [Styled(line, Style.TITLE) for line in wrapped(head, width, later="  ")]
+    far = far_hits(answer.hits)
     for place, hit in enumerate(answer.hits, 1):
-        lines += [Styled(""), *_hit(place, hit, width, folder)]
+        if hit not in far:
+            lines += [Styled(""), *_hit(place, hit, width, folder)]
+    if far:
+        told = f"\u2026 {len(far)} more that hardly fit, none scores over {max(hit.score or 0.0 for hit in far):.4f}"
+        lines += [Styled(""), *(Styled(line, Style.FAINT) for line in wrapped(f"{told}: --format json", width))]
     if answer.candidates is not None:
         lines += [Styled(""), *told_recall(answer, answer.candidates, width)]
     elif not answer.hits:
@@ -44,6 +53,16 @@ def told_hits(answer: QueryAnswer, *, width: int, folder: Path) -> list[Styled]:
     failed = [f"degraded: {each.leg}: {each.reason}" for each in answer.degraded]
     lines += [Styled("")] if failed else []
     return lines + [Styled(line, Style.BAD) for one in failed for line in wrapped(one, width, later="    ")]
+
+
+def far_hits(hits: Sequence[QueryHit]) -> list[QueryHit]:
+    """Those that score next to nothing beside the best of their kind; what has no score is never far."""
+    far: list[QueryHit] = []
+    for _, group in groupby(hits, key=lambda hit: "L1" if hit.level == "L2" else hit.level):
+        kind = list(group)
+        best = max(hit.score or 0.0 for hit in kind)
+        far += [hit for hit in kind if hit.score is not None and hit.score * FAR < best]
+    return far
 
 
 def _hit(place: int, hit: QueryHit, width: int, folder: Path) -> list[Styled]:

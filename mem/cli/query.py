@@ -108,16 +108,17 @@ async def _query(request: QueryRequest, output: OutputFormat) -> QueryAnswer:
     for note in reply.notes:
         say(f"note: {note}")
     if not reply.answer.hits and not reply.answer.candidates:
-        await _check_known(request.project)
+        await _check_known(request)
     return _told(reply.body, output)
 
 
-async def _check_known(project: str) -> None:
+async def _check_known(request: QueryRequest) -> None:
     """Tell a project of which nothing is known from a question that nothing is near to, where the store can be read.
 
     Raises:
-        NotFound: there is nothing of the project, and nothing shared.
+        NotFound: there was nothing to search, of the project or shared; only reference is.
     """
+    project = request.project
     database = find_addresses(Settings()).database_url
     if database is None:
         return
@@ -127,10 +128,10 @@ async def _check_known(project: str) -> None:
     except (Unavailable, ConfigurationError, ModuleNotFoundError):
         return
     nearest = f"Known projects near that name: {', '.join(known.nearest)}." if known.nearest else "It knows no project."
-    if not known.own and not known.shared:
-        raise NotFound(
-            f"The memory holds nothing of project {project!r}, and nothing that all projects share.", nearest
-        )
+    shared = known.shared and "R" in request.levels
+    if not known.own and not shared:
+        also = "" if known.shared else ", and nothing that all projects share"
+        raise NotFound(f"The memory holds nothing of project {project!r}{also}.", nearest)
     if not known.own:
         say(f"note: the memory holds nothing of project {project!r} itself. {nearest}")
 

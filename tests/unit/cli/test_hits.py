@@ -100,6 +100,25 @@ def test_it_fits_the_terminal(width):
     assert ("aaaaaaaaaaaa " in lines[lines.index(head) + 1]) is (width >= 80)
 
 
+def test_what_hardly_fits_is_counted_in_one_line():
+    """Screens of wrong answers do not follow the right one; each kind is measured by its own best."""
+    scored = [("L1", 0.9), ("L2", 0.019), ("L1", 0.0179), ("L2", 0.0), ("L0", 0.002), ("L0", 0.00001), ("R", 0.01)]
+    hits = [hit(f"{place}" * 64, level=level, score=score) for place, (level, score) in enumerate(scored)]
+    lines = told(queried(*hits), 60).splitlines()
+    heads = [line.split()[:2] for line in lines if re.match(r"\d\.", line)]
+    assert heads == [["1.", "0.9000"], ["2.", "0.0190"], ["5.", "0.0020"], ["7.", "0.0100"]]
+    assert lines[0].startswith("7 hits ")
+    assert " ".join(lines[-2:]).endswith("\u2026 3 more that hardly fit, none scores over 0.0179: --format json")
+
+
+def test_nothing_is_far_without_a_probability():
+    """A similarity says little of what is far from it, and where all score nothing there is nothing to compare."""
+    similar = {"1": Scores(recall=0.9, rerank=None), "2": Scores(recall=0.001, rerank=None)}
+    unscored = [hit(sha * 64, score=None, scores=scores) for sha, scores in similar.items()]
+    assert "hardly" not in told(queried(*unscored))
+    assert "hardly" not in told(queried(hit("1" * 64, score=0.0), hit("2" * 64, score=0.0)))
+
+
 def test_a_similarity_is_marked_where_there_is_no_probability():
     """And what is shared says so instead of a project."""
     answer = queried(hit(level="R", project=None, score=None, scores=Scores(recall=0.4, rerank=None)))

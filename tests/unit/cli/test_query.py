@@ -241,11 +241,18 @@ def test_where_only_shared_things_are_known_a_note_says_so(client, reader):
     """There was something to search, so that nothing found is an answer."""
     client.answer = queried()
     reader.known = Known(own=False, shared=True, nearest=["homelab"])
-    result = run(app, ["query", "why?", "--project", "homlab", "--request-id", "r"])
+    asked = ["query", "why?", "--project", "homlab", "--request-id", "r"]
+    result = run(app, [*asked, "--levels", "L1,R"])
     assert (result.exit_code, result.stdout[:7]) == (1, "no hit ")
     assert result.stderr.startswith("note: the memory holds nothing of project 'homlab' itself. Known projects near ")
+    # Only reference is shared, and it was not asked for.
+    result = run(app, asked)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(
+        "error: The memory holds nothing of project 'homlab'. Known projects near that name: "
+    )
     reader.known = Known(own=True, shared=False, nearest=["homelab"])
-    assert run(app, ["query", "why?", "--project", "homlab", "--request-id", "r"]).stderr == ""
+    assert run(app, asked).stderr == ""
 
 
 @pytest.mark.parametrize("fault", [Unavailable("No."), ConfigurationError("No."), ModuleNotFoundError("No.")])

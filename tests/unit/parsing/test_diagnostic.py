@@ -64,7 +64,7 @@ Shop.hs:3:8: error: [GHC-00000]
             BORROWED,
             Fault(
                 "the basket `b` was given away before it was counted",
-                "a basket belongs to one owner at a time\ncount it first\nbasket given away here\n"
+                "E9999\na basket belongs to one owner at a time\ncount it first\nbasket given away here\n"
                 "counted here after it was given away",
                 "    give(b);\n    count(b);",
             ),
@@ -78,7 +78,7 @@ Shop.hs:3:8: error: [GHC-00000]
             MARKED,
             Fault("Baskets are not counted twice.", "Keep the first count in a variable.", "count(count(basket))"),
         ),
-        (HASKELL, Fault("Variable not in scope: basket", "", "main = basket")),
+        (HASKELL, Fault("Variable not in scope: basket", "GHC-00000", "main = basket")),
     ],
 )
 def test_output_is_taken_apart(text, fault):
@@ -91,7 +91,6 @@ def test_output_is_taken_apart(text, fault):
     [
         ("error: nothing to count", "nothing to count"),
         ("shop.c:3:5: warning: unused variable 'basket'", "unused variable 'basket'"),
-        ("Shop.cs(5,13): error CS0000: The name 'basket' is not known", "The name 'basket' is not known"),
         ("./shop.go:7:2: undefined: basket", "undefined: basket"),
         ("  3:5  error  'basket' is never used", "'basket' is never used"),
         ("ld: error: undefined symbol: basket", "undefined symbol: basket"),
@@ -99,8 +98,30 @@ def test_output_is_taken_apart(text, fault):
     ],
 )
 def test_what_messages_begin_with_is_left_out(line, headline):
-    """Places, severities and codes stand before every message and say nothing about this one."""
+    """Places and severities stand before every message and say nothing about this one."""
     assert read_fault(line) == Fault(headline)
+
+
+@pytest.mark.parametrize(
+    ("line", "headline", "code"),
+    [
+        ("error[E9999]: nothing to count", "nothing to count", "E9999"),
+        ("shopctl: error E1001: no basket 'x'", "no basket 'x'", "E1001"),
+        ("Shop.cs(5,13): error CS0000: The name 'basket' is not known", "The name 'basket' is not known", "CS0000"),
+        ("shop.py:3:80: E501 the line is too long", "the line is too long", "E501"),
+        ("Shop.java:3: warning: [unchecked] unchecked call", "unchecked call", "unchecked"),
+        ("Shop.hs:3:8: error: [GHC-00000]\n    no basket here", "no basket here", "GHC-00000"),
+    ],
+)
+def test_the_code_of_a_message_is_said_besides(line, headline, code):
+    """Documentation is kept by codes; they are no words of the message."""
+    assert read_fault(line) == Fault(headline, code)
+
+
+def test_the_codes_of_other_messages_are_left_out():
+    """They lead to the pages of other faults."""
+    fault = read_fault("warning[W0001]: a basket is empty\nerror[E9999]: a basket is missing")
+    assert fault == Fault("a basket is missing", "E9999\na basket is empty")
 
 
 def test_the_first_error_leads_warnings_before_it():
