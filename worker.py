@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -33,6 +32,7 @@ from activities.replay_journal import ReplayJournal
 from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
+from mem.clients.temporal.ending import end
 from mem.domain.errors import MemError
 from mem.domain.faults import told
 from mem.ports import Ledger
@@ -166,9 +166,7 @@ def main() -> None:
     except ValidationError as error:
         sys.stderr.write(f"error: {told(error)}\n")
         code = 2
-    sys.stderr.flush()
-    # The Temporal core's threads can abort the interpreter while it shuts down, which would change the exit code.
-    os._exit(code)
+    end(code)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -10,6 +9,7 @@ from importlib import import_module
 import typer
 from pydantic import ValidationError
 
+from mem.clients.temporal.ending import end
 from mem.domain.faults import told
 
 _MODULES = {
@@ -51,15 +51,12 @@ def main() -> None:
     code = 0
     try:
         app_for(sys.argv[1:])()
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 1
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else 1
     except ValidationError as error:
         sys.stderr.write(f"error: the environment: {told(error)}\n")
         code = 2
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # The Temporal core's threads can abort the interpreter while it shuts down, which would change the exit code.
-    os._exit(code)
+    end(code)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
+from mem.clients.temporal.ending import end
 from mem.domain.errors import ConfigurationError, MemError
 from mem.domain.faults import told
 from mem.gateway.app import create_app
@@ -59,12 +60,16 @@ def main() -> None:
         level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s"
     )
     logging.getLogger("mem").setLevel(logging.INFO)
+    code = 0
     try:
         asyncio.run(serve(Settings()))
     except MemError as error:
-        sys.exit(f"error: {error}")
+        sys.stderr.write(f"error: {error}\n")
+        code = 1
     except ValidationError as error:
-        sys.exit(f"error: the environment: {told(error)}")
+        sys.stderr.write(f"error: the environment: {told(error)}\n")
+        code = 2
+    end(code)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from mem.clients.temporal.ending import end
 from mem.domain.errors import MemError
 from mem.local.detached import Order, Report
 from mem.local.supervisor import supervise
@@ -51,8 +52,4 @@ def _replace(descriptor: int, by: int) -> None:
 
 
 if __name__ == "__main__":
-    status = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # The native part of the Temporal client can abort the interpreter's shutdown.
-    os._exit(status)
+    end(main())
