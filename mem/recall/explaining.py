@@ -9,7 +9,7 @@ from mem.ports import Candidate
 from mem.recall.kinds import similarities
 from mem.recall.query_legs import Recalled
 from mem.recall.question import Question
-from mem.recall.rank import Ranked, rank_hits
+from mem.recall.rank import Ranked, place_hits
 from mem.recall.shortlist import Scored
 
 LISTED = 50
@@ -30,9 +30,9 @@ def reranked(recalled: Recalled, question: Question, scored: Scored, k: int) -> 
 
     As far as the places are listed, and of the further ones what the legs are listed with.
     """
-    project, every = question.reach.project, len(recalled.candidates)
-    before = _places(rank_hits(recalled.candidates, None, project, every))
-    after = _places(rank_hits(*scored, project, every))
+    project = question.reach.project
+    before = _places(place_hits(recalled.candidates, None, project, k))
+    after = _places(place_hits(*scored, project, k))
     scores = {one.node.stored_sha: score for one, score in zip(scored.candidates, scored.scores or (), strict=False)}
 
     def told(sha: str, cut: QueryCut | None) -> QueryReranked:

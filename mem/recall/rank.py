@@ -112,16 +112,46 @@ def rank_of_tool(candidates: Sequence[Candidate], project: str) -> Ranking:
 
 
 def rank_hits(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str, k: int) -> list[Ranked]:
-    """The best `k` that concern a question: lessons, then evidence, then reference, each best first and by sha.
+    """The best `k` that concern a question: lessons, then evidence, then reference, each best first and by sha."""
+    return place_hits(candidates, scores, project, k)[:k]
+
+
+def place_hits(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str, k: int) -> list[Ranked]:
+    """The best `k` as `rank_hits` gives them, and behind them all others that concern the question.
 
     The floors of probability stay out of it: they are calibrated to failures, and a question may be about a decision.
+    Scores of lessons, evidence and reference do not compare, so that each has a place among `k` by its share of the
+    best score of its kind: many poor lessons do not keep out a page that fits.
     """
     ranked = [
         _ranked(candidate, 2, _nearer_kind(candidate), rerank, project)
         for candidate, rerank in _scored(candidates, scores)
         if _concerns_question(candidate)
     ]
-    return sorted(ranked, key=lambda each: each.order)[:k]
+    ordered = sorted(ranked, key=lambda each: each.order)
+    shares = _shares(ordered)
+    chosen = sorted(zip(shares, ordered, strict=True), key=lambda pair: -pair[0])
+    told = [each for _, each in chosen]
+    return sorted(told[:k], key=lambda each: each.order) + told[k:]
+
+
+def _shares(ordered: Sequence[Ranked]) -> list[float]:
+    """Of the best score of its kind, for each; none has more than one of its kind that stands before it."""
+    best: dict[int, float] = {}
+    for each in ordered:
+        best[each.order[1]] = max(best.get(each.order[1], 0.0), _worth(each))
+    least = dict.fromkeys(best, 1.0)
+    shares = []
+    for each in ordered:
+        kind = each.order[1]
+        share = max(_worth(each), 0.0) / best[kind] if best[kind] else 0.0
+        least[kind] = min(least[kind], share)
+        shares.append(least[kind])
+    return shares
+
+
+def _worth(ranked: Ranked) -> float:
+    return ranked.rerank if ranked.rerank is not None else ranked.recall or 0.0
 
 
 def rank_reference(candidates: Sequence[Candidate], scores: Sequence[float] | None, project: str) -> Ranking:

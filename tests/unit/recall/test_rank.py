@@ -8,7 +8,7 @@ from mem.domain.nodes import StoredNode
 from mem.ports import Candidate
 from mem.recall.floors import floors
 from mem.recall.kinds import matched_kind
-from mem.recall.rank import NEAR_MISS, PROJECT_BOOST, rank_lessons, rank_of_tool, rank_reference
+from mem.recall.rank import NEAR_MISS, PROJECT_BOOST, place_hits, rank_hits, rank_lessons, rank_of_tool, rank_reference
 
 FLOOR = floors()
 
@@ -123,3 +123,42 @@ def test_lessons_of_a_tool_stay_in_their_order():
     ranking = rank_of_tool(given, "p")
     assert [each.candidate.node.stored_sha for each in ranking.kept] == list("zyxwv")
     assert {(each.tier, each.kind, each.rerank) for each in ranking.kept} == {(2, "text", None)}
+
+
+def hits(scores: dict[str, float], k: int, ranks=rank_hits) -> list[str]:
+    """What is told of candidates that are called by their level, each near enough and scored so."""
+    found = [candidate(sha, level=sha[:2].strip("-"), text_similarity=0.5) for sha in scores]
+    return [each.candidate.node.stored_sha for each in ranks(found, list(scores.values()), "p", k)]
+
+
+MIXED = {"L1-a": 0.9, "L1-b": 0.05, "L1-c": 0.04, "L2-d": 0.5, "L0-e": 0.02, "L0-f": 0.0001, "R-g": 0.006, "R-h": 0.003}
+
+
+@pytest.mark.parametrize(
+    ("k", "told"),
+    [
+        (1, ["L1-a"]),
+        (3, ["L1-a", "L0-e", "R-g"]),
+        (5, ["L1-a", "L2-d", "L0-e", "R-g", "R-h"]),
+        (8, ["L1-a", "L2-d", "L1-b", "L1-c", "L0-e", "L0-f", "R-g", "R-h"]),
+    ],
+)
+def test_poor_lessons_do_not_keep_out_the_page_that_fits(k, told):
+    """Each kind competes by its own best; those that are told stand lessons first."""
+    assert hits(MIXED, k) == told
+
+
+def test_what_is_left_out_stands_behind_what_is_told():
+    """So that a place up to `k` is that of a hit."""
+    assert hits(MIXED, 3, place_hits)[:3] == hits(MIXED, 3)
+    assert hits(MIXED, 3, place_hits)[3:] == ["L2-d", "R-h", "L1-b", "L1-c", "L0-f"]
+
+
+def test_within_one_kind_the_boost_decides_who_is_told():
+    """The own project's page comes first, and is the one that stays."""
+    pages = [
+        candidate("a", level="R", project="q", text_similarity=0.5),
+        candidate("b", level="R", text_similarity=0.5),
+    ]
+    (told,) = rank_hits(pages, [0.51, 0.5], "p", 1)
+    assert told.candidate.node.project == "p"
