@@ -38,8 +38,8 @@ class Skipped(NamedTuple):
 class Collection(NamedTuple):
     """Where documents come from.
 
-    `named` where the caller chose the name. `whole` where the files are all that the collection shall hold. `origin`
-    tells this place from others, without telling what it is.
+    `named` where the caller chose the name. `whole` where the files are all that the collection shall hold, which is
+    so of a `folder`. `origin` tells this place from others, without telling what it is.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Collection(NamedTuple):
     origin: str
     files: tuple[tuple[str, Path | None], ...]
     unlisted: tuple[Skipped, ...] = ()
+    folder: Path | None = None
 
 
 class Parsed(NamedTuple):
@@ -92,6 +93,7 @@ def parse_all(collection: Collection, form: DocumentFormat | None, project: str 
         shown = "standard input" if path is None else str(path)
         try:
             source.encode()
+            _check_within(collection.folder, path)
             nodes = _nodes(source, path, form, project)
         except UnicodeEncodeError:
             yield Parsed(source, None, Skipped(ascii(shown), "its name is not UTF-8"))
@@ -101,6 +103,15 @@ def parse_all(collection: Collection, form: DocumentFormat | None, project: str 
             yield Parsed(source, None, Skipped(shown, str(error)))
         else:
             yield Parsed(source, Document(SHARED if project is None else project, source, nodes, collection.origin))
+
+
+def _check_within(folder: Path | None, path: Path | None) -> None:
+    """A folder that somebody else wrote shall not bring in by links what is not in it."""
+    if folder is None or path is None:
+        return
+    # Unlike `Path.resolve` it stands a link that leads to itself, which cannot be read then.
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise UnreadableError("it is a link that leads out of the folder: add what it leads to by its own name")
 
 
 def _nodes(source: str, path: Path | None, form: DocumentFormat | None, project: str | None) -> tuple[Node, ...]:
@@ -133,7 +144,15 @@ def _folder(folder: Path, name: str, *, named: bool) -> Collection:
     if not found and not unlisted:
         raise InvalidRequest(f"{folder} holds no document.", f"Files end in {', '.join(SUFFIXES)}.")
     sources = sorted((f"{name}/{_quoted(place.relative_to(folder).as_posix())}", place) for place in found)
-    return Collection(name, named, whole=True, origin=_origin(folder), files=tuple(sources), unlisted=tuple(unlisted))
+    return Collection(
+        name,
+        named,
+        whole=True,
+        origin=_origin(folder),
+        files=tuple(sources),
+        unlisted=tuple(unlisted),
+        folder=folder,
+    )
 
 
 def _unlisted(error: OSError) -> Skipped:

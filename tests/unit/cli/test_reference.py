@@ -180,6 +180,20 @@ def test_files_that_cannot_be_added_are_listed_and_the_others_are(store, docs, m
     assert all(Path(one["path"]).name in store.said for one in told["skipped"])
 
 
+def test_links_lead_nowhere_out_of_the_folder(store, docs, tmp_path):
+    """A folder of somebody else brings in no file of one's own; a link within it is a document of its own."""
+    (tmp_path / "diary.md").write_text("# Diary\n\nprivate\n", encoding="utf-8")
+    (docs / "out.md").symlink_to(tmp_path / "diary.md")
+    (docs / "again.md").symlink_to(docs / "a.md")
+    (docs / "self.md").symlink_to(docs / "self.md")
+    told = store.run("add", docs, code=1)
+    assert [(Path(one["path"]).name, one["reason"].split(":")[0]) for one in told["skipped"]] == [
+        ("out.md", "it is a link that leads out of the folder"),
+        ("self.md", "it cannot be read"),
+    ]
+    assert "docs/again.md" in {source.partition("#")[0] for source in store.sources()}
+
+
 def test_a_name_that_is_no_text_is_skipped(store, tmp_path):
     """Such a document could not be told from others."""
     (tmp_path / "a.md").write_text("text", encoding="utf-8")
