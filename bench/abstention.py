@@ -10,7 +10,6 @@ mode. Prints how many errors find their lesson first, and to how many unrelated 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import sys
 from collections import defaultdict
@@ -22,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.abstention_data import Material, development, load
 from bench.abstention_features import Query, queries
 from bench.abstention_store import Asked, Bench, Remembering, stored
+from mem.cli.common import run
 from mem.clients.minilm import MiniLmEmbedder
 from mem.domain.lookup import ContextAnswer, Lesson
 
@@ -162,4 +162,4 @@ async def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(run(main()))

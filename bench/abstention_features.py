@@ -7,7 +7,6 @@ tool, its kind, whether the candidate is what it should find, and the features t
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import sys
 from collections import Counter
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.abstention_data import TALK, Material, development
 from bench.abstention_store import Asked, Bench, Remembering, stored
+from mem.cli.common import run
 from mem.clients.minilm import MiniLmEmbedder
 from mem.clients.scorer.features import Failing, Working, asked, failing, working
 from mem.domain.canonical import sha256_hex
@@ -186,4 +186,4 @@ async def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(run(main()))

@@ -6,7 +6,6 @@ One run, one server: a no-op workflow with as many activities is the floor, and 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import tempfile
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from bench.figures import tell
 from bench.floor import WARM_UP, Floor, in_turn, per_second
+from mem.cli.common import run
 from mem.client import MemoryClient
 from mem.domain.accepting import AcceptRequest, Evidence
 from mem.local import StackOptions, running_stack
@@ -78,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    tell(asyncio.run(measure()), arguments.json)
+    tell(run(measure()), arguments.json)
 
 
 if __name__ == "__main__":

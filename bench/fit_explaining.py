@@ -11,7 +11,6 @@ comments, how often the right document comes first in each set: by weights that 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import pickle
 import sys
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.pairs import ask, document, loaded, read
+from mem.cli.common import run
 from mem.clients.scorer import EmbeddedScorer
 from mem.clients.scorer.explaining import Explaining, explaining, sought
 from mem.ports import Candidate, RerankQuery
@@ -135,7 +135,7 @@ def main() -> None:
     if options.cache is not None and options.cache.exists():
         sets = pickle.loads(options.cache.read_bytes())  # noqa: S301 - written below
     else:
-        sets = {folder.name: asyncio.run(measured(folder)) for folder in options.folders}
+        sets = {folder.name: run(measured(folder)) for folder in options.folders}
         if options.cache is not None:
             options.cache.write_bytes(pickle.dumps(sets))
     for name, rows in sets.items():

@@ -11,7 +11,6 @@ feature by feature, without each of them, and of conversations that the fit did 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.talk_data import COUNTED, read_talks, recall_at
 from bench.talk_store import Stored, project_of, stored
+from mem.cli.common import run
 from mem.clients.scorer.talking import Talking, talking
 from mem.parsing.telling import wanted
 from mem.ports import Candidate, RerankQuery
@@ -198,7 +198,7 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--vectors", type=Path)
     given = parser.parse_args()
-    rows = [row for folder in given.folders for row in asyncio.run(measure(folder, given.vectors))]
+    rows = [row for folder in given.folders for row in run(measure(folder, given.vectors))]
     print(report(rows) if given.report else question_toml(rows), end="\n" if given.report else "")
 
 

@@ -8,7 +8,6 @@ takes for each way to ask, as EXPLAIN ANALYZE tells them (the least of five), or
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import tempfile
 from contextlib import AsyncExitStack
@@ -16,6 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from mem.cli.common import run
 from mem.local import StackOptions, running_stack
 from mem.store.pool import Connection, open_pool
 from mem.store.queries import sql
@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--signatures", type=int, default=50_000)
     parser.add_argument("--explain", choices=list(WAYS))
     arguments = parser.parse_args()
-    asyncio.run(measure(arguments.sightings, arguments.signatures, arguments.explain))
+    run(measure(arguments.sightings, arguments.signatures, arguments.explain))
 
 
 if __name__ == "__main__":

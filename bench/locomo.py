@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.figures import tell
 from bench.talk_data import COUNTED, Talk, Turn, read_talks, recall_at
 from bench.talk_store import K, Stored, project_of, stored, tell_progress
+from mem.cli.common import run
 
 _WORD = re.compile(r"\w+")
 
@@ -107,7 +108,7 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    tell(asyncio.run(measure(read_talks(given.folder), given.out, given.vectors)), given.json)
+    tell(run(measure(read_talks(given.folder), given.out, given.vectors)), given.json)
 
 
 if __name__ == "__main__":

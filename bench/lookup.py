@@ -8,7 +8,6 @@ take turns. A database that was filled by an earlier run can be used again.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import statistics
 import tempfile
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from bench.figures import tell
 from bench.filling import SIZES, fill, stored_vectors
 from bench.floor import WARM_UP, Floor, in_turn, per_second, times_ms
 from mem.addresses import Addresses, find_addresses
+from mem.cli.common import run
 from mem.client import MemoryClient
 from mem.clients.minilm import MiniLmEmbedder
 from mem.domain.accepting import AcceptRequest, Evidence
@@ -191,7 +191,7 @@ def main() -> None:
     parser.add_argument("--database-url", help="a database that an earlier run filled; else one is filled, in minutes")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    tell(asyncio.run(measure(arguments.lessons, arguments.database_url)), arguments.json)
+    tell(run(measure(arguments.lessons, arguments.database_url)), arguments.json)
 
 
 if __name__ == "__main__":

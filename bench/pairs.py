@@ -11,7 +11,6 @@ of queries with their document among the first are told, beside those of plain B
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import math
 import re
@@ -27,6 +26,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.database import running_postgres
 from bench.figures import tell
+from mem.cli.common import run
 from mem.clients.clock import SystemClock
 from mem.clients.minilm import MiniLmEmbedder
 from mem.clients.scorer import EmbeddedScorer
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, required=True, help="What is found for each query, as JSON.")
     options = parser.parse_args()
-    found, figures = asyncio.run(measure(read(options.folder)))
+    found, figures = run(measure(read(options.folder)))
     options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     tell(figures, None)
 

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections import defaultdict
 
 from bench.database import running_postgres
 from mem.addresses import find_addresses
+from mem.cli.common import run
 from mem.domain.query import QueryInput
 from mem.domain.replaying import Shadow
 from mem.recall.query_memories import QueryMemories
@@ -88,4 +88,4 @@ def _print(places: dict[Asked, int | None]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--misses", action="store_true", help="Show what came instead of the right one.")
-    asyncio.run(measure(misses=parser.parse_args().misses))
+    run(measure(misses=parser.parse_args().misses))

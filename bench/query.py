@@ -8,7 +8,6 @@ costs what a lookup does. A database that was filled by an earlier run can be us
 from __future__ import annotations
 
 import argparse
-import asyncio
 import statistics
 import time
 import uuid
@@ -21,6 +20,7 @@ from bench.database import running_postgres
 from bench.figures import tell
 from bench.filling import fill
 from bench.floor import WARM_UP
+from mem.cli.common import run
 from mem.clients.clock import SystemClock
 from mem.clients.minilm import MiniLmEmbedder
 from mem.clients.scorer import EmbeddedScorer
@@ -174,7 +174,7 @@ def main() -> None:
     parser.add_argument("--database-url", help="a database that an earlier run filled; else one is filled, in minutes")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    tell(asyncio.run(measure(arguments.nodes, arguments.database_url)), arguments.json)
+    tell(run(measure(arguments.nodes, arguments.database_url)), arguments.json)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import numpy as np
 from psycopg import sql as compose
 
 from bench.figures import tell
+from mem.cli.common import run
 from mem.client import MemoryClient
 from mem.clients.clock import SystemClock
 from mem.clients.temporal.connection import connect
@@ -230,7 +231,7 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=20_000, help="at least so many records")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    tell(asyncio.run(measure(arguments.records)), arguments.json)
+    tell(run(measure(arguments.records)), arguments.json)
 
 
 if __name__ == "__main__":

@@ -42,8 +42,17 @@ def add_noun(app: typer.Typer, name: str, about: str) -> typer.Typer:
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a command's work; SIGTERM ends it as Ctrl-C does, so that what it started is stopped."""
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    return asyncio.run(work)
+
+    async def ended_by_signal() -> T:
+        ending = asyncio.ensure_future(work)
+        # Not by raising SIGINT, which whoever is started in the background of a script ignores.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ending.cancel)
+        return await ending
+
+    try:
+        return asyncio.run(ended_by_signal())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 @contextmanager
