@@ -86,8 +86,9 @@ async def embed_all(parts: Parts, shas: list[str]) -> None:
         shas += [node.stored_sha for node in await parts.memories.evidence(sha)]
     texts = {sha: node.text for sha, node in (await parts.memories.nodes(shas)).items()}
     await parts.memories.put_vectors("text", texts, parts.embedder)
-    lineages = await parts.memories.lineages(shas)
-    symptoms = {sha: found.symptom for sha, found in lineages.items() if found.symptom and not found.supersedes}
+    # Superseded ones, too: a replay makes a vector of each text that was embedded, whichever memory that was for.
+    told = {sha: await parts.memories.projection(sha) for sha in shas}
+    symptoms = {sha: found.text for sha, found in told.items() if found is not None and found.text}
     await parts.memories.put_vectors("symptom", symptoms, parts.embedder)
 
 

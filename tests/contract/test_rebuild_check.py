@@ -150,6 +150,17 @@ async def test_a_count_of_none_is_no_difference(pool):
     assert different(await check(pool)) == {}
 
 
+async def test_a_superseded_memory_keeps_the_symptom_that_it_shares(pool):
+    """A memory and the one in place of it show the same symptom, and both have its vector."""
+    parts = postgres_parts(pool)
+    one = await parts.accept("one", request_id="1")
+    two = await parts.accept("two", request_id="2", supersedes=(one,))
+    for sha in (one, two):
+        await parts.memories.put_projection(sha, MadeProjection(text="E1", model_id="m", prompt_sha="p"))
+    await embed_all(parts, [one, two])
+    assert different(await check(pool)) == {}
+
+
 async def test_a_check_is_of_one_moment(pool):
     """Writers that go on between the replay and the comparison are in both or in neither."""
     parts = postgres_parts(pool)
