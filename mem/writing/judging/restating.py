@@ -30,6 +30,8 @@ _PLAIN = compile_pattern(
 _PIECE = re.compile(r"(?<=[.!?])\s+")
 _JSON_LINE = re.compile(r"(?<!\\)\\+n|\"")
 _LONG = 300
+_INDENT = re.compile(r"(?:\s|\\t)*")
+_ITEM = re.compile(r"\s*(?:[-*+>#\u2022]|\d+[.)])\s")
 _SPEAKER = re.compile(r"^\s*(?:[A-Z]?[a-z][\w.-]{0,20}):\s+")
 
 
@@ -69,9 +71,10 @@ def _copied(mine: Sequence[str], evidence: Iterable[Node]) -> list[bool]:
     size = min(_rule().run, len(mine))
     runs = list(zip(*(mine[at:] for at in range(size)), strict=False)) if size else []
     wanted, known = set(runs), set[tuple[str, ...]]()
-    for line in _lines(evidence):
+    # From the end on, where a log tells what failed.
+    for line, head in reversed(_lines(evidence).items()):
         if wanted.intersection(_runs(line, size)) - known:
-            for piece in _printed_pieces(line):
+            for piece in _printed_pieces(line, head):
                 known |= wanted.intersection(_runs(piece, size))
     copied = [False] * len(mine)
     for at, run in enumerate(runs):
@@ -103,16 +106,39 @@ def _adds(own: str, *, told_over: bool = False) -> bool:
     return not told_over and len(telling_words(own) - rule.frame) >= rule.min_own_words
 
 
-def _lines(evidence: Iterable[Node]) -> set[str]:
-    """The lines of all evidence, each once; a transcript in JSON has them inside its strings."""
-    lines: set[str] = set()
-    for line in {line for each in evidence for line in each.text.split("\n")}:
-        lines.update(_JSON_LINE.split(line) if len(line) > _LONG else (line,))
+def _lines(evidence: Iterable[Node]) -> dict[str, str]:
+    """The lines of all evidence, each once, with the line that it goes on from, if any.
+
+    A transcript in JSON has them inside its strings.
+    """
+    lines: dict[str, str] = {}
+    for each in evidence:
+        head = ""
+        for whole in each.text.split("\n"):
+            for line in _JSON_LINE.split(whole) if len(whole) > _LONG else (whole,):
+                goes_on = bool(head) and _goes_on(line, head)
+                lines[line] = lines.get(line) or (head if goes_on else "")
+                head = head if goes_on else line
     return lines
 
 
-def _printed_pieces(line: str) -> Iterator[str]:
+def _goes_on(line: str, head: str) -> bool:
+    """Whether a program that printed `head` may have printed `line` below it: further in, or as a question."""
+    if len(line) > _LONG or _SPEAKER.match(line) is not None or _ITEM.match(line) is not None:
+        return False
+    return _indent(line) > _indent(head) or line.rstrip().endswith("?")
+
+
+def _indent(line: str) -> int:
+    found = _INDENT.match(line)
+    return found.end() if found is not None else 0
+
+
+def _printed_pieces(line: str, head: str) -> Iterator[str]:
     """The sentences of a line that came out of a program; behind a label also those that are no prose."""
+    if head and _is_printed(head):
+        yield line
+        return
     labelled = _rule().labels.search(line) is not None
     for piece in _PIECE.split(line):
         if _is_printed(piece) or (labelled and not is_prose(piece)):
@@ -135,10 +161,10 @@ def _told_over(case: Case) -> bool:
     telling = {token for word in telling_words(case.text) - _rule().frame for token in tokens(word)}
     missing = {token for token in telling - _rule().frame if len(token) > 1 or not "a" <= token <= "z"}
     allowed = len(missing) - _rule().found * len(missing)
-    lines = _lines(case.evidence) if missing else ()
-    for line in lines:
+    lines = _lines(case.evidence) if missing else {}
+    for line, head in lines.items():
         if not missing.isdisjoint(tokens(line)):
-            for piece in _printed_pieces(line):
+            for piece in _printed_pieces(line, head):
                 missing.difference_update(tokens(piece))
         if len(missing) <= allowed:
             return True
