@@ -110,14 +110,13 @@ async def nearest(
 
 
 @cache
-def _statement(kind: VectorKind, group: str, levels: tuple[Level, ...]) -> psycopg.sql.Composed:
+def _statement(kind: VectorKind, group: str, levels: tuple[Level, ...]) -> bytes:
+    """As bytes, which the driver remembers; of anything else it would write and read it again each time."""
     by_part = sql("vectors.nearest_by_part") if group == _SEVERAL else sql("vectors.nearest")
-    return nodes.with_literals(by_part, levels=levels, kind=kind, level_group=group)
+    return nodes.with_literals(by_part, levels=levels, kind=kind, level_group=group).as_bytes()
 
 
-async def _search(
-    connection: Connection, statement: psycopg.sql.Composed, parameters: Mapping[str, Any]
-) -> list[VectorHit]:
+async def _search(connection: Connection, statement: bytes, parameters: Mapping[str, Any]) -> list[VectorHit]:
     try:
         rows = await (await connection.execute(statement, parameters)).fetchall()
     except psycopg.errors.DataException as error:

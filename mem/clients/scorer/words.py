@@ -8,13 +8,17 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NAME = re.compile(r"[A-Za-z]\w*(?:[a-z][A-Z]|[A-Za-z]_[A-Za-z])\w*")
+_NAMED = re.compile(r"[a-z][A-Z]|[A-Za-z]_[A-Za-z]")
+"""Each name has this in it, and most texts have no name: to look for it takes a fraction of the time."""
 _QUALIFIER = re.compile(r"\b(?:[a-z_]\w*[./])+(?=[A-Z])")
 """What stands before the name of a class: all errors of a library share it."""
+_QUALIFIED = re.compile(r"[./][A-Z]")
+"""Each qualifier ends at this."""
 _DIGITS = range(3, 6)
 """Numbers of so many digits are statuses, codes and ports; others are counts, times and parts of hashes."""
 _REMEMBERED = 4096
@@ -38,24 +42,29 @@ class Said(NamedTuple):
 @lru_cache(_REMEMBERED)
 def said(text: str) -> Said:
     """Take a text apart; the same memories come up again and again, so what was taken apart is remembered."""
-    text = _QUALIFIER.sub("", text[:_LONG])
+    text = text[:_LONG]
+    if _QUALIFIED.search(text):
+        text = _QUALIFIER.sub("", text)
     order = tuple(found for line in text.split("\n") if (found := _words(line)))
     lines = [frozenset(line) for line in order]
     return Said(
         order,
         tuple((line, mass(line)) for line in lines),
         frozenset().union(*lines),
-        frozenset(pair for line in order for pair in pairwise(line)),
-        frozenset(name.lower() for name in _NAME.findall(text)),
+        frozenset(chain.from_iterable(map(pairwise, order))),
+        frozenset(map(str.lower, _NAME.findall(text))) if _NAMED.search(text) else frozenset(),
     )
 
 
 def _words(line: str) -> tuple[str, ...]:
-    return tuple(token.lower() for token in _TOKEN.findall(line) if _says(token))
-
-
-def _says(token: str) -> bool:
-    return len(token) in _DIGITS if token[0].isdigit() else len(token) > 1
+    # Lists, and no call for each word: this is most of what it costs to score a memory for the first time.
+    return tuple(
+        [
+            token.lower()
+            for token in _TOKEN.findall(line)
+            if len(token) > 1 and (len(token) in _DIGITS or not token[0].isdigit())
+        ]
+    )
 
 
 @cache
@@ -77,4 +86,5 @@ def weight(word: str) -> float:
 
 def mass(words: Iterable[str]) -> float:
     """What words weigh together, whatever their order."""
-    return math.fsum(map(weight, words))
+    common, rare, number = _table()
+    return math.fsum([number if word[0].isdigit() else common.get(word, rare) for word in words])
