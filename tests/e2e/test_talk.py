@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from bench.locomo import measure
 from bench.talk_data import read_talks, told
 
@@ -13,6 +15,7 @@ FLOOR = 0.75
 """Well below what is reached, 0.87: it is to notice that something broke, not that a weight was moved."""
 
 
+@pytest.mark.slow
 async def test_most_turns_that_answer_a_question_are_among_the_first_ten(tmp_path):
     """More than plain BM25 or the vectors find, and every question has its turns, each once."""
     (talk, *_) = read_talks(TALK)

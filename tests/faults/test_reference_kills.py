@@ -67,7 +67,13 @@ async def until(pool: Pool, kind: str, count: int, process: asyncio.subprocess.P
 
 
 @pytest.mark.parametrize(
-    ("kind", "count"), [("embedding", 1), ("embedding", TEXTS // 2), ("reference", 1), ("reference", 60)]
+    ("kind", "count"),
+    [
+        pytest.param("embedding", 1, marks=pytest.mark.slow),
+        ("embedding", TEXTS // 2),
+        pytest.param("reference", 1, marks=pytest.mark.slow),
+        ("reference", 60),
+    ],
 )
 async def test_an_addition_that_was_killed_is_gone_on_with(pool, database_url, tmp_path, docs, kind, count):
     """What was embedded is not embedded again, what was written is not written again, and all is there in the end."""

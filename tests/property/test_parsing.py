@@ -177,7 +177,9 @@ def test_a_huge_line_is_no_trouble() -> None:
     assert len(distill(text).text.encode()) <= 32768
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "4242"])
+@pytest.mark.parametrize(
+    "seed", [pytest.param("0", marks=pytest.mark.slow), pytest.param("1", marks=pytest.mark.slow), "4242"]
+)
 def test_another_process_gives_the_same_keys(seed: str) -> None:
     """Keys depend on no hash seed."""
     program = (

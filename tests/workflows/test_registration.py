@@ -24,7 +24,8 @@ from mem.wiring import Ports
 ROOT = Path(__file__).parents[2]
 WORKER_MAY_IMPORT = {
     "structlog", "temporalio", "activities", "workflows",
-    "pydantic", "mem.addresses", "mem.clients.temporal.connection", "mem.domain.errors", "mem.domain.faults",
+    "pydantic", "mem.addresses", "mem.clients.temporal.connection",
+    "mem.clients.temporal.ending", "mem.domain.errors", "mem.domain.faults",
     "mem.ports", "mem.settings", "mem.wiring",
 }  # fmt: skip
 
