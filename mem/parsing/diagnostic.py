@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 from mem.ports import Fault
 
-_ERROR = r"(?:(?:internal\s+compiler|fatal|syntax|type|parse)\s+)?error"
-_SEVERITY = rf"(?:[A-Z][\w-]*\s+)?(?P<severity>{_ERROR}|warning|fatal|note|notice|help|hint|info|panic|failure)"
 _CODE = r"(?:\s*[\[(]\s*(?P<quoted>[\w:/.\-]+)\s*[\])]|\s+(?P<code>[A-Z]{1,6}-?\d{2,6}))?"
 _PLACE = (
     r"(?:(?:[A-Za-z]:)?[^\s:()]+"
@@ -16,11 +17,6 @@ _PLACE = (
 )
 _TABLE = r"(?:\d+:\d+\s+)"
 _TOOL = r"(?:[\w./+-]+:\s+)"
-_MESSAGE = re.compile(
-    rf"^(?:=\s*)?(?:{_PLACE}|{_TABLE}|{_TOOL})?\s*{_SEVERITY}{_CODE}(?:\s*:\s*|\s{{2,}}|\s*$)(?:\[(?P<behind>[\w-]+)\]\s*)?(?P<said>.*)$",
-    re.IGNORECASE,
-)
-_MARKED = re.compile("^(?P<severity>[\u00d7\u2716\u2717\u2718\u26a0!\u2139i\u2022])\\s+(?P<said>\\S.*)$")
 _PLACED = re.compile(rf"^{_PLACE}\s*(?:(?P<code>[A-Z]{{1,6}}\d{{2,6}})\s+)?(?P<said>.*)$")
 _RAISED = re.compile(r"^(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration)\b")
 _GUTTER = re.compile(r"^\s*(?:[>*→]\s*)?(?P<line>\d+(?:\s+\d+)?|LL)?\s*(?P<bar>[|│┃¦])(?P<rest>\s.*|)$")
@@ -28,17 +24,19 @@ _CHANGED = re.compile(r"^\s*(?:\d+|LL)\s*[-+~]\s(?P<rest>.*)$")
 _ARROW = re.compile(r"^\s*(?:-->|:::|╭|┌|├|╰|└|at\s+\S+:\d+|File \"[^\"]+\", line \d+)")
 _CARETS = re.compile(r"^\s*[\^~]+[\^~\-\s]*$")
 _MARKS = re.compile(r"^[\s|│┃¦^~_\-+·─┬╰┴>]*")
-_CLOSING = re.compile(
-    r"aborting due to|could not compile|for more information|some errors have detailed"
-    r"|generated \d+ (?:warning|error)|^\d+ (?:errors?|warnings?)\b|compilation (?:failed|terminated)|build failed"
-    r"|^found \d+ (?:error|warning|problem)",
-    re.IGNORECASE,
-)
 _TRACE = re.compile(r"^\s*Traceback \(most recent call last\)", re.IGNORECASE)
-_GRAVE = ("err", "fat", "pan", "fai", "int", "syn", "typ", "\u00d7", "\u2716", "\u2717", "\u2718")
 _LEAST = 2
 _LINE = 1000
 """A longer line says no more about it."""
+
+
+class _Rules(NamedTuple):
+    """What messages begin with, which of it is grave, and what is no message."""
+
+    message: re.Pattern[str]
+    marked: re.Pattern[str]
+    grave: re.Pattern[str]
+    closing: re.Pattern[str]
 
 
 class _Said(NamedTuple):
@@ -80,7 +78,8 @@ def read_fault(text: str) -> Fault | None:
 
 def _sorted(text: str) -> _Lines:
     found = _Lines([], [], [], [])
-    lines = [line[:_LINE] for line in text.split("\n") if line.strip() and not _CLOSING.search(line[:_LINE].strip())]
+    closing = _rules().closing
+    lines = [line[:_LINE] for line in text.split("\n") if line.strip() and not closing.search(line[:_LINE].strip())]
     traced = False
     waiting: _Said | None = None
     for line, below in zip(lines, [*lines, ""][1:], strict=True):
@@ -100,11 +99,12 @@ def _sorted(text: str) -> _Lines:
 
 def _message(line: str, found: _Lines) -> _Said | None:
     """Take a line for a message, or for what is said besides; a message whose words are still to come is returned."""
-    message = _MESSAGE.match(line) or _MARKED.match(line)
+    rules = _rules()
+    message = rules.message.match(line) or rules.marked.match(line)
     if message:
         parts = message.groupdict()
         code = parts.get("code") or parts.get("quoted") or parts.get("behind") or ""
-        said = _Said(parts["said"].strip(), parts["severity"].lower().startswith(_GRAVE), code)
+        said = _Said(parts["said"].strip(), rules.grave.fullmatch(parts["severity"]) is not None, code)
         if not said.words:
             return said
         found.messages.append(said)
@@ -140,3 +140,17 @@ def _code_of(line: str, below: str, found: _Lines) -> bool:
         found.code.append(line)
         return True
     return False
+
+
+@cache
+def _rules() -> _Rules:
+    data = tomllib.loads(files(__package__).joinpath("diagnostic.toml").read_text(encoding="utf-8"))
+    severity = rf"(?:[A-Z][\w-]*\s+)?(?P<severity>{'|'.join([*data['grave'], *data['mild']])})"
+    said = r"(?:\s*:\s*|\s{2,}|\s*$)(?:\[(?P<behind>[\w-]+)\]\s*)?(?P<said>.*)$"
+    marks = re.escape(data["grave_marks"] + data["mild_marks"])
+    return _Rules(
+        re.compile(rf"^(?:=\s*)?(?:{_PLACE}|{_TABLE}|{_TOOL})?\s*{severity}{_CODE}{said}", re.IGNORECASE),
+        re.compile(rf"^(?P<severity>[{marks}])\s+(?P<said>\S.*)$"),
+        re.compile("|".join([*data["grave"], f"[{re.escape(data['grave_marks'])}]"]), re.IGNORECASE),
+        re.compile("|".join(data["closing"]), re.IGNORECASE),
+    )
