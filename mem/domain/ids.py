@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
@@ -99,6 +100,16 @@ def context_workflow_id(project: str, request_id: str) -> str:
 def query_workflow_id(project: str, request_id: str) -> str:
     """The id of the QueryMemory workflow that answers this request."""
     return f"query:{project}:{request_id}"
+
+
+def user_scope(user_id: str) -> str:
+    """What stands for a user in ids and in the ledger, since those are shown in lists."""
+    return sha256(user_id.encode("utf-8")).hexdigest()
+
+
+def ground_workflow_id(user_id: str, request_id: str) -> str:
+    """The id of the GroundContext workflow that answers this request."""
+    return f"ground:{user_scope(user_id)[:16]}:{request_id}"
 
 
 def rebuild_workflow_id(algo: int, *, check: bool) -> str:

@@ -25,11 +25,13 @@ from mem.ports.rebuilding import Rebuilding
 from mem.ports.reference import Document, DocumentChange, HeldDocument, Reference
 from mem.ports.showing import Showing, ShowQuery
 from mem.ports.skills import ListedSkill, Skill, Skills
+from mem.ports.users import Audience, KnownUser, Neighbour, SnapshotEntry, Users
 
 __all__ = [
     "Alike",
     "AppendPlan",
     "Appended",
+    "Audience",
     "Candidate",
     "Clock",
     "CoarseHit",
@@ -47,11 +49,13 @@ __all__ = [
     "Journal",
     "Known",
     "KnownHit",
+    "KnownUser",
     "Ledger",
     "LedgerKey",
     "Lineage",
     "ListedSkill",
     "Memories",
+    "Neighbour",
     "Projector",
     "ProjectorKey",
     "Prompt",
@@ -67,8 +71,10 @@ __all__ = [
     "Showing",
     "Skill",
     "Skills",
+    "SnapshotEntry",
     "Superseded",
     "TokenCounter",
+    "Users",
     "Vector",
     "VectorHit",
     "WordHit",

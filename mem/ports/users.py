@@ -1,0 +1,88 @@
+"""What a user's next turn may be grounded in: the memories that the user may read, each read within an audience."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from mem.domain.grounding import ScopeLevel
+from mem.domain.nodes import VectorKind
+from mem.ports.memories import VectorHit, WordHit
+from mem.ports.models import Vector
+
+
+class Audience(NamedTuple):
+    """Whose memories a read may see: live lessons (L1, L2) in the readable projects; `readable` None means all.
+
+    Scope `user`: what the user owns, of visibility `user` or `global`. `user_global`: what is `global` besides,
+    whoever owns it. `user_global_container`: what the user owns of visibility `container` besides, in `containers`.
+    Never what another user owns, unless it is `global`.
+    """
+
+    user: str
+    scope: ScopeLevel
+    containers: tuple[str, ...] = ()
+    readable: tuple[str, ...] | None = None
+
+
+class KnownUser(NamedTuple):
+    """Whether a user owns a memory in the readable projects, and which of the containers asked for carry one."""
+
+    found: bool
+    containers: tuple[str, ...]
+
+
+class SnapshotEntry(NamedTuple):
+    """One memory of a user's rolling summary; `line` is what the summary says of it."""
+
+    sha: str
+    line: str
+
+
+class Neighbour(NamedTuple):
+    """A lesson that is tied to another one, by an edge or by a signature that both carry."""
+
+    sha: str
+    of: str
+    by: Literal["edge", "signature"]
+
+
+class Users(Protocol):
+    """The memories of users."""
+
+    async def known(self, audience: Audience) -> KnownUser:
+        """What is known of a user; the containers asked for count whatever the scope is."""
+        ...
+
+    async def snapshot(self, audience: Audience) -> list[SnapshotEntry]:
+        """The user's rolling summary as far as the audience may read it, newest first."""
+        ...
+
+    async def refresh_snapshot(self, sha: str) -> int:
+        """Bring the rolling summary of a memory's owner up to date; how many entries it has.
+
+        A pure function of what is stored, so that it may be repeated and a rebuild gives the same.
+        """
+        ...
+
+    async def nearest(self, kind: VectorKind, vector: Vector, audience: Audience, limit: int) -> list[VectorHit]:
+        """The nearest readable lessons by cosine, best first, ties by sha."""
+        ...
+
+    async def words(self, terms: Sequence[str], audience: Audience, limit: int) -> list[WordHit]:
+        """The readable lessons that fit the terms best (BM25, as `Memories.words`), ties by sha."""
+        ...
+
+    async def labelled(self, labels: Sequence[str], audience: Audience, limit: int) -> list[str]:
+        """The readable lessons that carry one of the labels: a tool of their signatures, a project, a container.
+
+        More labels first, then the user's own, then by sha.
+        """
+        ...
+
+    async def neighbours(self, shas: Sequence[str], audience: Audience, limit: int) -> list[Neighbour]:
+        """The readable lessons that an edge or a shared signature ties to one of `shas`, without these.
+
+        An edge ties a synthesis to its lessons, and lessons that share a parent. By `of`, `by` and sha.
+        """
+        ...
