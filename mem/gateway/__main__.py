@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 import sys
 
-import uvicorn
+from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
 
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
 from mem.clients.temporal.ending import end
-from mem.domain.errors import ConfigurationError, MemError
+from mem.domain.errors import MemError
 from mem.domain.faults import told
 from mem.gateway.app import create_app
+from mem.gateway.limits import Limits
+from mem.gateway.logs import log_to
+from mem.gateway.metrics import Metrics
 from mem.gateway.reading import Reading
+from mem.gateway.serving import bound, serve_app
 from mem.settings import Settings
 
-LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8642
 
 
@@ -34,24 +36,11 @@ async def serve(settings: Settings) -> None:
     client = await MemoryClient.connect(
         address=found.need_temporal(), namespace=found.namespace, task_queue=found.task_queue
     )
-    with _bound(settings.http_port or DEFAULT_PORT) as listening:
+    limits, metrics = Limits(), Metrics(CollectorRegistry())
+    with bound(settings.http_port or DEFAULT_PORT) as listening:
         async with Reading(found.database_url) as reading:
-            config = uvicorn.Config(create_app(client, reading), log_level="warning", access_log=False)
-            await uvicorn.Server(config).serve(sockets=[listening])
-
-
-def _bound(port: int) -> socket.socket:
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((LOOPBACK, port))
-    except OSError as error:
-        listening.close()
-        raise ConfigurationError(
-            f"Port {port} of {LOOPBACK} cannot be used: {error.strerror}.",
-            "Stop what listens there, or set MEM_HTTP_PORT.",
-        ) from error
-    return listening
+            app = create_app(client, reading, limits=limits, metrics=metrics, log=log_to(sys.stderr))
+            await serve_app(app, listening, limits, metrics.refused)
 
 
 def main() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from mem.domain.errors import (
@@ -19,20 +20,30 @@ from mem.domain.errors import (
     TooLarge,
     Unavailable,
 )
-from mem.domain.faults import told
 
-REQUEST_ID_HEADER = "Mem-Request-Id"
-RETRY_AFTER_SECONDS = "5"
-FIELDS_REMEDY = "Send the fields as /openapi.json shows them."
-MAX_ERRORS_SHOWN = 5
+RETRY_AFTER_SECONDS = 5
 MAX_SHOWN = 2000
+UNFORESEEN = ("The gateway failed at this request.", "Look at its log, and send it again.")
+_REMEDIES = {
+    404: "See /openapi.json for what there is.",
+    405: "Use the method that the header Allow names.",
+}
+
+
+class RefusedError(MemError):
+    """The caller's way of asking is at fault, which only HTTP knows of; `headers` go with the problem."""
+
+    def __init__(self, status: int, cause: str, remedy: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(cause, remedy)
+        self.status = status
+        self.headers = dict(headers or {})
 
 
 def problem(
     status: int, detail: str, *, remedy: str = "", title: str | None = None, candidates: Sequence[str] = ()
 ) -> Response:
     """A problem document; `remedy` says what to do about it, `candidates` what the caller may have meant."""
-    headers = {"Retry-After": RETRY_AFTER_SECONDS} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
     document = {
         "type": "about:blank",
         "title": title or HTTPStatus(status).phrase,
@@ -47,6 +58,24 @@ def problem(
         media_type="application/problem+json",
         headers=headers,
     )
+
+
+def problem_of(error: MemError) -> Response:
+    """The problem document of an error of the domain, or of this door."""
+    if isinstance(error, RefusedError):
+        refusal = problem(error.status, error.cause, remedy=error.remedy)
+        refusal.headers.update(error.headers)
+        return refusal
+    response = problem(
+        status_of(error),
+        error.cause,
+        remedy=error.remedy,
+        title=type(error).__name__,
+        candidates=error.candidates if isinstance(error, AmbiguousPrefix) else (),
+    )
+    if isinstance(error, Unavailable) and error.retry_after is not None:
+        response.headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
+    return response
 
 
 def _showable(value: object) -> object:
@@ -74,44 +103,16 @@ def status_of(error: MemError) -> int:
             return 500
 
 
-def name_request(request: Request, request_id: str) -> None:
-    """Have errors from here on carry the request id too, so that a caller who brought none can send it again."""
-    request.state.request_id = request_id
-
-
-def request_id_header(request_id: str) -> dict[str, str]:
-    """The header that repeats the request id; a header cannot begin or end with a space, so such an id has none."""
-    return {REQUEST_ID_HEADER: request_id} if request_id == request_id.strip() else {}
-
-
 def install(app: FastAPI) -> None:
     """Make every error of the app a problem document."""
 
-    @app.exception_handler(MemError)
-    async def on_mem_error(request: Request, error: MemError) -> Response:
-        response = problem(
-            status_of(error),
-            error.cause,
-            remedy=error.remedy,
-            title=type(error).__name__,
-            candidates=error.candidates if isinstance(error, AmbiguousPrefix) else (),
-        )
-        if (request_id := getattr(request.state, "request_id", None)) is not None:
-            response.headers.update(request_id_header(request_id))
-        return response
+    async def on_mem_error(_: Request, error: Any) -> Response:
+        return problem_of(error)
 
-    @app.exception_handler(ValidationError)
-    async def on_validation_error(_: Request, error: ValidationError) -> Response:
-        detail = told(error, whole="body", most=MAX_ERRORS_SHOWN)
-        return problem(422, detail, remedy=FIELDS_REMEDY, title="InvalidRequest")
-
-    @app.exception_handler(Exception)
-    async def on_fault(_: Request, __: Exception) -> Response:
-        # The server raises it again once this is sent, and so logs it with its stack.
-        return problem(500, "The gateway failed at this request.", remedy="Look at its log, and send it again.")
-
-    @app.exception_handler(HTTPException)
-    async def on_http_error(_: Request, error: HTTPException) -> Response:
-        response = problem(error.status_code, str(error.detail))
+    async def on_http_error(_: Request, error: Any) -> Response:
+        response = problem(error.status_code, str(error.detail), remedy=_REMEDIES.get(error.status_code, ""))
         response.headers.update(error.headers or {})
         return response
+
+    app.add_exception_handler(MemError, on_mem_error)
+    app.add_exception_handler(HTTPException, on_http_error)
