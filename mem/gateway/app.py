@@ -17,7 +17,7 @@ from mem.domain.gaps import GapsRequest
 from mem.domain.lookup import ContextAnswer, ContextRequest
 from mem.domain.query import QueryAnswer, QueryRequest
 from mem.gateway.bodies import read_fields, read_parameters, refuse_parameters, understood
-from mem.gateway.described import GAPS_ANSWERS, SHA_PARAMETER, SHOWN_ANSWERS, parameters
+from mem.gateway.described import GAPS_ANSWERS, REQUESTS, SHA_PARAMETER, SHOWN_ANSWERS, parameters
 from mem.gateway.hardened import Hardened
 from mem.gateway.health import add_health
 from mem.gateway.limits import Limits
@@ -116,7 +116,7 @@ def create_app(
         shown = await reading.show(sha)
         return Response(shown.model_dump_json(), media_type="application/json")
 
-    describe(app, ContextRequest, AcceptRequest, QueryRequest)
+    describe(app, REQUESTS)
     return app
 
 

@@ -1,14 +1,46 @@
-"""What /openapi.json says of the routes that read from the store."""
+"""What /openapi.json says of requests beyond their types, and of the routes that read from the store."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fastapi import Path
+from pydantic import BaseModel
 
+from mem.domain.accepting import AcceptRequest
 from mem.domain.gaps import GapsAnswer, GapsRequest
+from mem.domain.lookup import ContextRequest
+from mem.domain.query import QueryRequest
 from mem.domain.shown import ShownMemory
 from mem.gateway.openapi import answers
+
+NOT_BLANK = r"[^\s\u001c-\u001f]"
+_SAYS_SOMETHING = {"type": "string", "pattern": NOT_BLANK}
+
+
+def _private(visibility: str, *needed: str) -> dict[str, Any]:
+    """For whom a memory is has to be told."""
+    said = {name: {"type": "string"} for name in needed}
+    return {"properties": {"visibility": {"const": visibility}, **said}, "required": ["visibility", *needed]}
+
+
+REQUESTS: dict[type[BaseModel], dict[str, Any]] = {
+    ContextRequest: {
+        "anyOf": [
+            {"properties": {name: _SAYS_SOMETHING}, "required": [name]} for name in ("tool", "task", "signature_source")
+        ]
+    },
+    AcceptRequest: {
+        "properties": {"text": {"pattern": NOT_BLANK, "description": "At most 8 KB as JSON."}},
+        "anyOf": [
+            {"properties": {"visibility": {"const": "global"}}},
+            _private("user", "user_id"),
+            _private("container", "user_id", "container"),
+        ],
+    },
+    QueryRequest: {"properties": {"question": {"pattern": NOT_BLANK}}},
+}
+"""The bodies of all routes, with the rules that their code checks."""
 
 GAPS_EXAMPLE: dict[str, Any] = {
     "project": "billing",
@@ -44,7 +76,9 @@ GAPS_ANSWERS = answers(
 )
 
 SHA_PARAMETER: Any = Path(
-    description="The sha of the memory, or 4 to 64 hex digits that no other one begins with.", examples=["748fa2459ce4"]
+    description="The sha of the memory, or 4 to 64 hex digits that no other one begins with.",
+    examples=["748fa2459ce4"],
+    json_schema_extra={"pattern": "^[0-9A-Fa-f]{4,64}$"},
 )
 
 SHOWN_EXAMPLE: dict[str, Any] = {

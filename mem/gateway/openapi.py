@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from typing import Any
@@ -13,6 +14,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 Answers = dict[int | str, dict[str, Any]]
+
+_NULL = "\0null"
 
 COMPONENTS = "#/components/schemas/"
 PROBLEM_REF = {"$ref": f"{COMPONENTS}Problem"}
@@ -110,7 +113,7 @@ def answers(
         "description": told,
         "model": model,
         "headers": headers,
-        "content": {"application/json": {"example": example}},
+        "content": {"application/json": {"example": _kept(example)}},
     }
     return {200: good, **problems(*statuses, **meanings)}
 
@@ -128,15 +131,18 @@ def posted(model: type[BaseModel], example: Any) -> dict[str, Any]:
         "required": False,
         "description": "The request id, as it may also stand in the body. A request that is sent again under its id "
         "gets the same bytes and counts once; without an id each send is a request of its own.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+        "schema": {"type": "string", "pattern": r"^[\x21-\x7e]([\x20-\x7e]{0,198}[\x21-\x7e])?$"},
         "example": example["request_id"],
     }
-    content = {"schema": {"$ref": f"{COMPONENTS}{model.__name__}"}, "example": example}
+    content = {"schema": {"$ref": f"{COMPONENTS}{model.__name__}"}, "example": _kept(example)}
     return {"parameters": [key], "requestBody": {"required": True, "content": {"application/json": content}}}
 
 
-def describe(app: FastAPI, *requests: type[BaseModel]) -> None:
-    """Have the document hold the models of bodies that routes read by themselves, and what a problem is."""
+def describe(app: FastAPI, requests: Mapping[type[BaseModel], Mapping[str, Any]]) -> None:
+    """Have the document hold what a problem is, and the models of bodies that routes read by themselves.
+
+    Each model comes with what its schema lacks: rules that the code has and types cannot say.
+    """
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -153,8 +159,9 @@ def describe(app: FastAPI, *requests: type[BaseModel]) -> None:
             wanted: list[type[BaseModel]] = [*requests, Problem]
             _, models = models_json_schema([(one, mode) for one in wanted], ref_template=f"{COMPONENTS}{{model}}")
             schemas.update(models["$defs"])
-            for model in requests:
+            for model, rules in requests.items():
                 _request_id_may_lack(schemas[model.__name__])
+                _add(schemas[model.__name__], rules)
             app.openapi_schema = _readable(found)
         return app.openapi_schema
 
@@ -179,11 +186,36 @@ def _request_id_may_lack(schema: dict[str, Any]) -> None:
     }
 
 
+def _add(schema: dict[str, Any], rules: Mapping[str, Any]) -> None:
+    for name, rule in rules.items():
+        if isinstance(rule, Mapping) and name in schema:
+            _add(schema[name], rule)
+        else:
+            schema[name] = rule
+
+
+def _kept(example: Any) -> Any:
+    """An example whose nulls FastAPI does not take out of the document."""
+    match example:
+        case None:
+            return _NULL
+        case dict():
+            return {name: _kept(value) for name, value in example.items()}
+        case list():
+            return [_kept(value) for value in example]
+        case _:
+            return example
+
+
 def _readable(part: Any) -> Any:
-    """Patterns as JSON Schema has them; ours are written for another engine."""
-    if isinstance(part, dict):
-        return {
-            name: value.replace("\\z", "$") if name == "pattern" and isinstance(value, str) else _readable(value)
-            for name, value in part.items()
-        }
-    return [_readable(one) for one in part] if isinstance(part, list) else part
+    """Patterns as JSON Schema has them, since ours are written for another engine; and nulls as nulls again."""
+    match part:
+        case dict():
+            return {
+                name: value.replace("\\z", "$") if name == "pattern" and isinstance(value, str) else _readable(value)
+                for name, value in part.items()
+            }
+        case list():
+            return [_readable(one) for one in part]
+        case _:
+            return None if part == _NULL else part

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
@@ -114,5 +115,10 @@ def install(app: FastAPI) -> None:
         response.headers.update(error.headers or {})
         return response
 
+    async def on_fastapis_own(_: Request, error: Any) -> Response:
+        faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
+        return problem(422, "; ".join(faults), remedy="Send what /openapi.json shows.", title="InvalidRequest")
+
     app.add_exception_handler(MemError, on_mem_error)
+    app.add_exception_handler(RequestValidationError, on_fastapis_own)
     app.add_exception_handler(HTTPException, on_http_error)
