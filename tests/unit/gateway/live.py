@@ -1,11 +1,11 @@
-"""A gateway on a real socket, over a client that does as a test says, and callers who speak HTTP byte by byte."""
+"""A gateway on a real socket, over a client that does as a test says."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, NamedTuple
 
 from prometheus_client import CollectorRegistry
@@ -18,6 +18,7 @@ from mem.gateway.limits import Limits
 from mem.gateway.metrics import Metrics
 from mem.gateway.openapi import examples
 from mem.gateway.serving import Server, bound, server_for
+from tests.callers import Answer, Connection, connected
 
 EXAMPLES = examples()
 ASKED = {"request_id": "r", "project": "p", "tool": "npm"}
@@ -82,15 +83,8 @@ class Gateway(NamedTuple):
     metrics: Metrics
     serving: asyncio.Task[None]
 
-    @asynccontextmanager
-    async def connected(self) -> AsyncIterator[Connection]:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        try:
-            yield Connection(reader, writer)
-        finally:
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
+    def connected(self) -> AbstractAsyncContextManager[Connection]:
+        return connected(self.port)
 
     async def exchange(self, sent: bytes) -> Answer:
         """Send bytes over a connection of their own, and read the one answer."""
@@ -103,56 +97,6 @@ class Gateway(NamedTuple):
         async with asyncio.timeout(5):
             while len(self.server.server_state.connections) != connections:
                 await asyncio.sleep(0.005)
-
-
-class Answer(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def problem(self) -> dict[str, Any]:
-        assert self.headers["content-type"] == "application/problem+json"
-        found: dict[str, Any] = json.loads(self.body)
-        assert found["status"] == self.status
-        assert found["detail"]
-        assert found["remedy"]
-        return found
-
-
-class Connection(NamedTuple):
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-
-    async def send(self, data: bytes) -> None:
-        self.writer.write(data)
-        await self.writer.drain()
-
-    async def answer(self) -> Answer:
-        async with asyncio.timeout(10):
-            head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-            headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
-            body = await self.reader.readexactly(int(headers.get("content-length", "0")))
-            return Answer(int(head[0].split()[1]), headers, body)
-
-    async def is_closed(self) -> bool:
-        """Whether the server hangs up without another word; waits for it."""
-        async with asyncio.timeout(5):
-            try:
-                return await self.reader.read() == b""
-            except ConnectionError:
-                return True
-
-
-def post(fields: Any, *headers: str, path: str = "/memory/context", body: bytes | None = None) -> bytes:
-    """A well-formed request with its body."""
-    content = json.dumps(fields).encode() if body is None else body
-    lines = [f"POST {path} HTTP/1.1", "Host: h", "Content-Type: application/json", f"Content-Length: {len(content)}"]
-    return "\r\n".join([*lines, *headers, "", ""]).encode() + content
-
-
-def get(path: str) -> bytes:
-    return f"GET {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode()
 
 
 @asynccontextmanager

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from tests.unit.gateway.live import ASKED, Gateway, ScriptedClient, gateway, get, post
+from tests.callers import get, post
+from tests.unit.gateway.live import ASKED, Gateway, ScriptedClient, gateway
 
 SHORT = 0.15
 """A limit that a test waits for."""

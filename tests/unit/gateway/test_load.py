@@ -11,7 +11,8 @@ import pytest
 
 from mem.domain.errors import RequestConflict
 from mem.gateway.limits import MEGABYTE
-from tests.unit.gateway.live import ASKED, EXAMPLES, ScriptedClient, gateway, get, post
+from tests.callers import get, post
+from tests.unit.gateway.live import ASKED, EXAMPLES, ScriptedClient, gateway
 
 SHORT = 0.15
 
