@@ -16,6 +16,7 @@ _QUOTE = re.compile(r"\s{0,3}>\s?")
 _STOP = re.compile(r"[.!?\u2026]+[\"')\]\u201d\u2019*_`]*(?=\s)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*")
 _SPAN = re.compile(r"`[^`\n]{1,400}`|\([^()\n]{1,400}\)|\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d")
 _LAST_WORD = re.compile(r"[\w.'-]*\Z")
+_CLOSING = "\"'`\u201d\u2019"
 _LOOK_BACK = 40
 
 
@@ -96,7 +97,8 @@ def _ends(block: str, stop: int, behind: int) -> bool:
     if not following or block[stop] in "\u3002\uff01\uff1f":
         return True
     small = following.islower()
-    if block[stop] in "!?\u2026" or block[stop : stop + 2] == "..":
+    # Behind a closing quote, as behind a question mark, only a capital begins another sentence.
+    if block[stop] in "!?\u2026" or block[stop : stop + 2] == ".." or block[behind - 1] in _CLOSING:
         return not small
     words = _words()
     last = _LAST_WORD.search(block[max(0, stop - _LOOK_BACK) : stop])

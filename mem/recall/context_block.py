@@ -78,12 +78,13 @@ def _treated(shown: Sequence[_Shown]) -> list[_Shown]:
     for size in range(2, _WINDOW + 1):
         for start in range(len(shown) - size + 1):
             window = range(start, start + size)
-            if any(treated[place].treatment != "plain" for place in window):
-                continue
+            known = {treated[place].treatment for place in window}
             together = treatment(" ".join(shown[place].text for place in window))
-            if together != "plain":
-                for place in window:
-                    treated[place] = _Shown(shown[place].text, together)
+            # A quotation makes quotable what it stands in; that says nothing of its neighbours.
+            if "withheld" in known or together == "plain" or together in known:
+                continue
+            for place in window:
+                treated[place] = _Shown(shown[place].text, together)
     return treated
 
 

@@ -12,7 +12,16 @@ from mem.recall.context_block import render_block, shown_text
 from mem.recall.enhancement import Enhancement, Relevant, Statement
 from mem.recall.units import Unit, weights, worthy_units
 
-__all__ = ["Enhancement", "Relevant", "Statement", "abstained_reason", "extract", "readable", "withheld_warning"]
+__all__ = [
+    "Enhancement",
+    "Relevant",
+    "Statement",
+    "abstained_reason",
+    "extract",
+    "headed",
+    "readable",
+    "withheld_warning",
+]
 
 _ALONE = "One memory concerns this."
 _SEVERAL = "{} memories concern this."
@@ -61,9 +70,21 @@ def abstained_reason(enhancement: Enhancement | None, limit: int) -> str | None:
 def withheld_warning(enhancement: Enhancement | None) -> str | None:
     """What the diagnostics say where memories were kept back; None where none was."""
     count = len(enhancement.withheld) if enhancement is not None else 0
-    if not count:
-        return None
-    return f"{count} {'memory was' if count == 1 else 'memories were'} kept back: they give orders to their reader."
+    if count == 1:
+        return "1 memory was kept back: it gives orders to its reader."
+    return f"{count} memories were kept back: they give orders to their reader." if count else None
+
+
+def headed(statements: Sequence[Statement], withheld: tuple[str, ...], first: int = 0) -> Enhancement:
+    """The statements under the one that matters most as their summary.
+
+    Where that is all there is, or may be told as a quotation alone, the summary says how many memories there are.
+    """
+    used = tuple(dict.fromkeys(sha for each in statements for sha in each.shas))
+    head = statements[first]
+    if len(statements) > 1 and not head.quoted and treatment(head.text) == "plain":
+        return Enhancement(head.text, (*statements[:first], *statements[first + 1 :]), used, withheld)
+    return Enhancement(_ALONE if len(used) == 1 else _SEVERAL.format(len(used)), tuple(statements), used, withheld)
 
 
 class _Kept:
@@ -116,14 +137,8 @@ class _Kept:
     def _made(self) -> Enhancement:
         first, _ = self._taken[0]
         ordered = sorted(self._taken, key=lambda each: (each[0].rank, each[0].place))
-        used = tuple(dict.fromkeys(sha for _, shas in ordered for sha in shas))
-        # The worthiest is the summary, unless it is all there is or may be told as a quotation alone.
-        alone = len(ordered) == 1 or first.quoted
-        told = [Statement(unit.text, tuple(shas), unit.quoted) for unit, shas in ordered if alone or unit is not first]
-        summary = first.text
-        if alone:
-            summary = _ALONE if len(used) == 1 else _SEVERAL.format(len(used))
-        return Enhancement(summary, tuple(told), used, self._withheld)
+        told = [Statement(unit.text, tuple(shas), unit.quoted) for unit, shas in ordered]
+        return headed(told, self._withheld, first=next(at for at, (unit, _) in enumerate(ordered) if unit is first))
 
 
 def _alike(one: Unit, other: Unit) -> bool:

@@ -24,6 +24,7 @@ _DEPTH = 3
 _LEAST = 12
 """A shorter run of code says nothing."""
 _MOST_RUNS = 40
+_SCRAP = 3
 _ENGLISH = re.compile(
     r"\b(?:the|and|you|your|to|of|is|all|this|that|must|not|with|for|ignore|instructions?|previous|system|prompt)\b",
     re.IGNORECASE,
@@ -38,7 +39,7 @@ _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 _LEET_WORD = re.compile(r"[A-Za-z0-9@$!|]{3,24}")
 _LEET = str.maketrans("01345789@$!|", "oieastbgasil")
 _LEET_L = str.maketrans("01345789@$!|", "oleastbgasll")
-_GLUE = re.compile(r"(?<=[A-Za-z])[_./\\|~+*=^\u00b7\u2022\u2024\u2026,;:-]+\s*(?=[A-Za-z])|[`*|]+")
+_GLUE = re.compile(r"(?<=[A-Za-z])[_./\\|~+*=^\u00b7\u2022\u2024\u2026,;:-]+(?=[A-Za-z])|[`*|]+")
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ENDED = re.compile(r"[.,;:!?\u2026]+\s+|\s*\n\s*(?:[-*+\u2022|]\s+)?")
 _HYPHENED = re.compile(r"(?<=[a-z])-\s*\n\s*(?=[a-z])")
@@ -109,9 +110,18 @@ def _joined(text: str) -> Iterator[str]:
     yield _ASIDE.sub("", _CUT.sub("", joined))
     yield _spaced(_GLUE.sub(" ", joined))
     yield _spaced(_HUMPS.sub(" ", joined))
-    yield _spaced(_GLUE.sub(" ", _ENDED.sub(" ", joined)))
+    yield _spaced(_GLUE.sub(" ", _unended(joined)))
     inside = _words().inside
     yield _LONG.sub(lambda found: _spaced(inside.sub(r" \g<0> ", found.group())), text)
+
+
+def _unended(text: str) -> str:
+    """`text` without the stops around scraps: whoever puts one between words writes no sentences."""
+    parts = _ENDED.split(text)
+    ends = _ENDED.findall(text)
+    scraps = [len(part.split()) <= _SCRAP for part in parts]
+    pairs = zip(ends, scraps, scraps[1:], parts[1:], strict=False)
+    return parts[0] + "".join(f"{' ' if one or other else end}{part}" for end, one, other, part in pairs)
 
 
 def _turned(text: str) -> Iterator[str]:

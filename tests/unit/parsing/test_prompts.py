@@ -55,7 +55,7 @@ def test_the_prompts_of_this_checkout():
 
 def test_the_gates_rules_are_those_of_the_contract():
     """The prompt offers each rule that takes judgement, which the contract knows, and no other."""
-    _, gate = templates()
+    _, gate, _ = templates()
     offered = set(gate.schema["properties"]["rule"]["enum"]) - {"none"}
     assert offered == set(get_args(model_gate.ModelRule)) <= set(get_args(Rule))
     assert all(f'"{rule}"' in gate.system for rule in offered)
