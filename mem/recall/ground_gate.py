@@ -24,9 +24,7 @@ class Gated(NamedTuple):
     read: bool = True
 
 
-async def gate(
-    users: Users, reranker: Reranker, legs: GroundLegs, asked: Asked, hits: Hits, *, most: int
-) -> Gated:
+async def gate(users: Users, reranker: Reranker, legs: GroundLegs, asked: Asked, hits: Hits, *, most: int) -> Gated:
     """Score at most so many of the candidates, the graph's among them, and let through what is over the floor."""
     remembered = await _remember(users, legs, asked, hits, most)
     if remembered is None:

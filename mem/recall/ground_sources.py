@@ -17,7 +17,17 @@ from mem.recall.ground_turn import Turn, TurnFailure, read_turn_failure
 from mem.recall.legs import Running
 
 GroundLeg = Literal[
-    "ledger", "user", "failure", "embedding", "snapshot", "vector", "metadata", "graph", "memories", "rerank", "enhancer"
+    "ledger",
+    "user",
+    "failure",
+    "embedding",
+    "snapshot",
+    "vector",
+    "metadata",
+    "graph",
+    "memories",
+    "rerank",
+    "enhancer",
 ]
 GroundLegs = Running[GroundLeg]
 
@@ -170,4 +180,6 @@ async def _embedded(embedder: Embedder, legs: GroundLegs, texts: Sequence[str]) 
 def _alternating(one: Sequence[str], other: Sequence[str]) -> list[str]:
     """Both in turns, each sha once."""
     longest = max(len(one), len(other))
-    return list(dict.fromkeys(sha for place in range(longest) for part in (one, other) for sha in part[place : place + 1]))
+    return list(
+        dict.fromkeys(sha for place in range(longest) for part in (one, other) for sha in part[place : place + 1])
+    )

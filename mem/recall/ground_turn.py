@@ -95,7 +95,7 @@ def _sentences(message: str, most: int) -> tuple[str, ...]:
         return ()
     parts = [part.strip()[:TASK_CHARACTERS] for part in _SENTENCE.split(message)]
     telling = list(dict.fromkeys(part for part in parts if len(part.split()) >= _SENTENCE_WORDS))
-    if len(telling) < 2:  # noqa: PLR2004 - the whole message is searched with anyway
+    if len(telling) < 2:
         return ()
     if len(telling) > most:
         telling = [*telling[: most - most // 2], *telling[-(most // 2) :]]

@@ -77,6 +77,11 @@ async def _by_question(
 
 
 async def checked_scores(reranker: Reranker, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
+    """The score of each candidate, in their order.
+
+    Raises:
+        Unavailable: one has none, or one that is no number.
+    """
     scores = await reranker.rerank(query, candidates)
     if len(scores) != len(candidates) or not all(math.isfinite(value) for value in scores):
         cause = f"The reranker {reranker.model_id} gave no score for some of {len(candidates)} candidates."
