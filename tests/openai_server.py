@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mem.domain.canonical import sha256_hex
+from mem.parsing.prompts import Template, load_prompt
 from mem.testing import FakeEmbedder
 from mem.writing import model_gate, model_projector
-from mem.writing.prompts import Template, load_prompt
 from tests.scripted_server import Reply, ScriptedServer, Seen, as_json
 
 PROMPTS = Path(__file__).parents[1] / "prompts"

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from mem.domain.accepting import Rule
 from mem.domain.errors import ConfigurationError
-from mem.writing import model_gate, prompts
-from mem.writing.prompts import fence_for, load_prompt
+from mem.parsing import prompts
+from mem.parsing.prompts import fence_for, load_prompt
+from mem.writing import model_gate
 from tests.openai_server import PROMPTS, templates
 
 NAMES = frozenset({"memory", "evidence"})
