@@ -202,13 +202,11 @@ def prepare_ground(request: GroundRequest) -> Prepared[GroundInput]:
     notes = _Notes()
     safe, origin = notes.message(request.message)
     fields = request.model_dump(exclude_unset=True) | {"message": safe, **origin}
-    if "metadata" in fields:
-        told = {name: value and notes.short(value)[:MAX_METADATA_CHARACTERS] for name, value in fields["metadata"].items()}
-        fields["metadata"] = told
-    if "containers" in fields:
-        for container in fields["containers"]:
-            if container.get("type") is not None:
-                container["type"] = notes.short(container["type"])[:MAX_TYPE_CHARACTERS]
+    metadata: dict[str, str | None] = fields.get("metadata", {})
+    metadata.update({name: notes.short(text)[:MAX_METADATA_CHARACTERS] for name, text in metadata.items() if text})
+    for container in fields.get("containers", []):
+        if container.get("type"):
+            container["type"] = notes.short(container["type"])[:MAX_TYPE_CHARACTERS]
     return Prepared(GroundInput.model_validate(fields), notes.told())
 
 

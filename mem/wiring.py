@@ -33,6 +33,7 @@ from mem.ports import (
     Skills,
     TokenCounter,
 )
+from mem.recall.grounding import Enhancer, GroundPorts, GroundTurns
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.recall.query_memories import QueryMemories, QueryPorts
 from mem.settings import Settings
@@ -48,6 +49,7 @@ from mem.store.proposals import PostgresProposals
 from mem.store.rebuilding import PostgresRebuilding
 from mem.store.reference import PostgresReference
 from mem.store.skills import PostgresSkills
+from mem.store.users import PostgresUsers
 from mem.store.vector_index import active_index, check_active, ensure_vector_index
 from mem.writing import model_gate, model_projector
 from mem.writing.gate import Judge
@@ -86,6 +88,8 @@ class Ports:
     judge: Judge | None
     look_up: LookUp
     query: QueryMemories
+    ground: GroundTurns
+    enhancer: Enhancer | None
 
 
 @dataclass(frozen=True)
@@ -165,6 +169,16 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
             rebuilding=PostgresRebuilding(writes),
             look_up=LookUp(asking),
             query=QueryMemories(QueryPorts(asking.memories, asking.ledger, asking.embedder, asking.reranker)),
+            ground=GroundTurns(
+                GroundPorts(
+                    PostgresUsers(legs),
+                    asking.ledger,
+                    embedder,
+                    reranker,
+                    asking.tokens,
+                )
+            ),
+            enhancer=None,
         )
 
 

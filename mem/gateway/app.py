@@ -16,6 +16,7 @@ from mem.domain.lookup import ContextRequest
 from mem.domain.query import QueryRequest
 from mem.gateway.bodies import Identified, read_fields, read_parameters, refuse_parameters
 from mem.gateway.described import GAPS_ANSWERS, SHA_PARAMETER, SHOWN_ANSWERS, body, parameters
+from mem.gateway.grounding import add_grounding
 from mem.gateway.problems import install, name_request, problem, request_id_header
 from mem.gateway.reading import Reading
 
@@ -87,6 +88,7 @@ def create_app(client: MemoryClient, reading: Reading | None = None) -> FastAPI:
         shown = await reading.show(sha)
         return Response(shown.model_dump_json(), media_type="application/json")
 
+    add_grounding(app, client, _replied)
     return app
 
 

@@ -8,6 +8,7 @@ from fastapi import Path
 
 from mem.domain.accepting import AcceptRequest
 from mem.domain.gaps import GapsAnswer, GapsRequest
+from mem.domain.grounding import GroundRequest
 from mem.domain.lookup import ContextRequest
 from mem.domain.query import QueryRequest
 from mem.domain.shown import ShownMemory
@@ -118,16 +119,26 @@ SHOWN_ANSWERS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def body(model: type[ContextRequest | AcceptRequest | QueryRequest]) -> dict[str, Any]:
+def body(model: type[ContextRequest | AcceptRequest | QueryRequest | GroundRequest]) -> dict[str, Any]:
     """A request body, for a route that reads it itself."""
     schema = model.model_json_schema(ref_template="{model}")
     # FastAPI takes this as it is and names no components: what the fields refer to has to stand in them.
     parts = schema.pop("$defs", {})
-    for field in schema["properties"].values():
-        if "$ref" in field.get("items", {}):
-            field["items"] = parts[field["items"]["$ref"]]
+    schema = _inlined(schema, parts)
     schema["required"] = [name for name in schema.get("required", []) if name != "request_id"]
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def _inlined(schema: Any, parts: dict[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inlined(each, parts) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(
+            {**parts[schema["$ref"]], **{name: value for name, value in schema.items() if name != "$ref"}}, parts
+        )
+    return {name: _inlined(each, parts) for name, each in schema.items()}
 
 
 def parameters(model: type[GapsRequest]) -> dict[str, Any]:

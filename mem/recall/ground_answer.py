@@ -29,7 +29,6 @@ UNREAD = "The memories could not be read."
 UNENHANCED = "What was found could not be put into words."
 
 _TOLD: Mapping[GroundLeg, str] = {
-    "embedding": "vector could not be read: the message was not embedded",
     "failure": "The failure in the message could not be read",
     "ledger": "ledger could not be read",
     "user": "user could not be checked",
@@ -44,9 +43,8 @@ def warnings_of(request: GroundInput, legs: GroundLegs) -> list[str]:
     told = []
     if request.original_bytes is not None:
         told.append(f"The message of {request.original_bytes} bytes was distilled to its telling parts.")
-    failures = legs.failures
-    if "vector" in failures:
-        failures.pop("embedding", None)
+    # Without an embedding the vectors could not be read, which is told already.
+    failures = {leg: reason for leg, reason in legs.failures.items() if leg != "embedding"}
     return [*told, *(failure_told(leg, reason) for leg, reason in failures.items())]
 
 

@@ -99,21 +99,20 @@ class GroundFound(BaseModel):
     trace: GroundTrace
 
 
-class GroundStep(BaseModel):
-    """Where the first step ends: with the answer, or with what a controller is still to be asked about."""
+class Enhanced(BaseModel):
+    """What a controller made of what was found, or why there is nothing of its."""
 
     model_config = ConfigDict(frozen=True)
 
-    outcome: GroundOutcome | None = None
-    found: GroundFound | None = None
+    enhancement: Enhancement | None = None
+    model_id: str | None = None
+    failure: str = ""
 
 
 class EnhancedFound(BaseModel):
-    """What was found, and what a controller made of it; a `failure` instead says why there is nothing of its."""
+    """What was found, and what a controller made of it."""
 
     model_config = ConfigDict(frozen=True)
 
     found: GroundFound
-    enhancement: Enhancement | None = None
-    model_id: str | None = None
-    failure: str | None = None
+    made: Enhanced

@@ -174,7 +174,10 @@ async def _vector(
 
 
 async def _embedded(embedder: Embedder, legs: GroundLegs, texts: Sequence[str]) -> list[Vector]:
-    return await legs.run("embedding", "embed", embedded(embedder, texts), list[Vector]())
+    vectors = await legs.run("embedding", "embed", embedded(embedder, texts), list[Vector]())
+    if legs.failed("embedding"):
+        legs.degrade("vector", f"the message was not embedded: {legs.failures['embedding']}")
+    return vectors
 
 
 def _alternating(one: Sequence[str], other: Sequence[str]) -> list[str]:

@@ -90,7 +90,7 @@ def _safe(message: str) -> str:
 
 
 def _sentences(message: str, most: int) -> tuple[str, ...]:
-    """The sentences that say something, from both ends where there are too many: what is wanted stands at one of them."""
+    """The sentences that say something; of too many those at both ends, since what is wanted stands at one."""
     if not most:
         return ()
     parts = [part.strip()[:TASK_CHARACTERS] for part in _SENTENCE.split(message)]

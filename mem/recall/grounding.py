@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Protocol
 
-from mem.domain.grounding import OPERATION, GroundAnswer, GroundInput, check_message
+from mem.domain.grounding import OPERATION, GroundAnswer, GroundInput, ScopeLevel, check_message
 from mem.domain.ids import fingerprint_of, user_scope
 from mem.ports import Embedder, KnownUser, Ledger, LedgerKey, Reranker, TokenCounter, Users
-from mem.recall.enhancement import Enhancement
+from mem.recall.enhancement import Enhancement, Relevant
 from mem.recall.enhancer import extract
 from mem.recall.ground_answer import (
     answer_of,
@@ -23,7 +25,7 @@ from mem.recall.ground_answer import (
 )
 from mem.recall.ground_gate import Gated, gate
 from mem.recall.ground_modes import MODES, hits_of
-from mem.recall.ground_outcome import EnhancedFound, GroundFound, GroundOutcome, GroundStep, UnsettledGround
+from mem.recall.ground_outcome import EnhancedFound, GroundFound, GroundOutcome, UnsettledGround
 from mem.recall.ground_sources import Asked, GroundLegs, Hits, search
 from mem.recall.ground_trace import ended, paused, repeated
 from mem.recall.ground_turn import audience_of, read_turn
@@ -33,6 +35,26 @@ EXTRACTIVE = "extractive"
 """What the enhancer is called that asks no model."""
 ASKED_CHARACTERS = 100_000
 """So much of the relevant memories, best first, is what a controller is asked about: it travels through a history."""
+
+
+class Enhancer(Protocol):
+    """A controller that puts what was found into words."""
+
+    @property
+    def model_id(self) -> str:
+        """Names the model."""
+        ...
+
+    async def enhance(
+        self, message: str, memories: Sequence[Relevant], limit: int, *, scope: ScopeLevel
+    ) -> Enhancement | None:
+        """What it made of the memories, in a block of at most `limit` tokens; None where they do not bear it out.
+
+        Raises:
+            Unavailable: it does not answer.
+            ControllerRefused: it will not answer, or not in a form that can be read.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,7 +79,7 @@ class GroundTurns:
         self._leg_seconds = leg_seconds
         self._total_seconds = total_seconds
 
-    async def __call__(self, request: GroundInput) -> GroundStep:
+    async def __call__(self, request: GroundInput) -> GroundOutcome | GroundFound:
         """Answer a turn, or return what was answered to it before, or what a controller is to be asked about.
 
         Raises:
@@ -80,7 +102,7 @@ class GroundTurns:
         try:
             stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)
             if stored is not None:
-                return GroundStep(outcome=_repeated(key, mark, stored, legs))
+                return _repeated(key, mark, stored, legs)
             known, hits = await searching
         finally:
             searching.cancel()
@@ -93,13 +115,10 @@ class GroundTurns:
             RequestConflict: the request id was answered before for another body.
         """
         legs = self._legs()
-        if enhanced.enhancement is not None:
-            answer = answer_of(enhanced.found, enhanced.enhancement)
-            return await self._store(enhanced.found, answer, legs, enhanced.enhancement, enhanced.model_id)
-        found = enhanced.found
-        if enhanced.failure is not None:
-            found = warned(found, stood_in(enhanced.failure))
-        return await self._extracted(found, legs)
+        found, made = enhanced.found, enhanced.made
+        if made.enhancement is None:
+            return await self._extracted(warned(found, stood_in(made.failure)), legs)
+        return await self._store(found, answer_of(found, made.enhancement), legs, made.enhancement, made.model_id)
 
     def _legs(self) -> GroundLegs:
         return GroundLegs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)
@@ -113,21 +132,21 @@ class GroundTurns:
 
     async def _answer(
         self, request: GroundInput, asked: Asked, known: KnownUser | None, hits: Hits, legs: GroundLegs
-    ) -> GroundStep:
+    ) -> GroundOutcome | GroundFound:
         message = asked.turn.message
         if known is not None and not known.found:
             found = found_of(request, message, known, Gated(()), Hits(), legs)
-            return GroundStep(outcome=await self._store(found, unknown_user(found), legs))
+            return await self._store(found, unknown_user(found), legs)
         reranker = self._ports.reranker
         gated = await gate(self._ports.users, reranker, legs, asked, hits, most=request.budgets.max_candidate_memories)
         scored_by = reranker.model_id if legs.ran("rerank") else None
         found = found_of(request, message, known, gated, hits, legs, reranker=scored_by)
         if not gated.relevant:
             answer = nothing_relevant(found, read=gated.read and not all(map(legs.failed, asked.mode.sources)))
-            return GroundStep(outcome=await self._store(found, answer, legs))
+            return await self._store(found, answer, legs)
         if self._ports.controlled:
-            return GroundStep(found=_to_be_enhanced(found, legs))
-        return GroundStep(outcome=await self._extracted(found, legs))
+            return _to_be_enhanced(found, legs)
+        return await self._extracted(found, legs)
 
     async def _extracted(self, found: GroundFound, legs: GroundLegs) -> GroundOutcome:
         """The answer with sentences of the memories themselves."""
