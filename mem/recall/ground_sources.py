@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -85,18 +85,46 @@ class Hits:
         return {source: len(places) for source, places in self.places.items()}
 
 
-async def search(users: Users, embedder: Embedder, legs: GroundLegs, asked: Asked) -> Hits:
+class Reading:
+    """What is read of the message alone, begun at once and waited for where it is needed."""
+
+    def __init__(self, embedder: Embedder, legs: GroundLegs, turn: Turn, mode: Mode) -> None:
+        self._embedder = embedder
+        self._legs = legs
+        texts = list(dict.fromkeys((turn.text, *turn.sentences))) if "vector" in mode.sources else []
+        self.failure = asyncio.ensure_future(self._failure(turn))
+        self.vectors = asyncio.ensure_future(self.embedded(texts))
+
+    async def embedded(self, texts: Sequence[str]) -> list[Vector]:
+        """A vector for each text, or none at all."""
+        if not texts:
+            return []
+        vectors = await self._legs.run("embedding", "embed", embedded(self._embedder, texts), list[Vector]())
+        if self._legs.failed("embedding"):
+            self._legs.degrade("vector", f"the message was not embedded: {self._legs.failures['embedding']}")
+        return vectors
+
+    def drop(self) -> None:
+        """Nobody waits for it any more."""
+        self.failure.cancel()
+        self.vectors.cancel()
+
+    async def _failure(self, turn: Turn) -> TurnFailure:
+        reading = asyncio.to_thread(read_turn_failure, turn.message)
+        return await self._legs.run("failure", "read", reading, TurnFailure())
+
+
+async def search(users: Users, legs: GroundLegs, asked: Asked, reading: Reading) -> Hits:
     """Ask the sources of the mode, but for the graph, which begins at what the others found."""
     hits = Hits()
     sources = asked.mode.sources
-    reading = asyncio.ensure_future(_read_failure(legs, asked.turn))
     searches = [_signed(users, legs, asked, reading, hits)]
     if "snapshot" in sources:
         searches.append(_snapshot(users, legs, asked, hits))
     if "metadata" in sources:
         searches.append(_metadata(users, legs, asked, hits))
     if "vector" in sources:
-        searches.append(_vector(users, embedder, legs, asked, reading, hits))
+        searches.append(_vector(users, legs, asked, reading, hits))
     await asyncio.gather(*searches)
     return hits
 
@@ -111,16 +139,14 @@ async def follow(users: Users, legs: GroundLegs, asked: Asked, hits: Hits) -> No
         done.update(seeds)
         neighbours = users.neighbours(seeds, asked.audience, asked.width)
         found = await legs.run("graph", f"neighbours, hop {hop}", neighbours, [])
-        hits.found("graph", [each.sha for each in found])
+        # What the best is tied to comes first.
+        place = {sha: number for number, sha in enumerate(seeds)}
+        hits.found("graph", [each.sha for each in sorted(found, key=lambda one: (place[one.of], one.by, one.sha))])
 
 
-async def _read_failure(legs: GroundLegs, turn: Turn) -> TurnFailure:
-    return await legs.run("failure", "read", asyncio.to_thread(read_turn_failure, turn.message), TurnFailure())
-
-
-async def _signed(users: Users, legs: GroundLegs, asked: Asked, reading: Awaitable[TurnFailure], hits: Hits) -> None:
+async def _signed(users: Users, legs: GroundLegs, asked: Asked, reading: Reading, hits: Hits) -> None:
     """The failure that the message holds, and the lessons that its very signature points at."""
-    hits.failure = await reading
+    hits.failure = await reading.failure
     keys = [key for signature in hits.failure.signatures for key in signature.keys]
     if keys and "graph" in asked.mode.sources:
         shas = await legs.run("graph", "signatures", users.signed(keys, asked.audience, asked.width), list[str]())
@@ -147,15 +173,12 @@ async def _metadata(users: Users, legs: GroundLegs, asked: Asked, hits: Hits) ->
     hits.found("metadata", _alternating([hit.sha for hit in worded], labelled))
 
 
-async def _vector(
-    users: Users, embedder: Embedder, legs: GroundLegs, asked: Asked, reading: Awaitable[TurnFailure], hits: Hits
-) -> None:
-    turn = asked.turn
-    vectors = await _embedded(embedder, legs, list(dict.fromkeys((turn.text, *turn.sentences))))
-    lines = (await reading).lines
+async def _vector(users: Users, legs: GroundLegs, asked: Asked, reading: Reading, hits: Hits) -> None:
+    vectors = await reading.vectors
+    lines = (await reading.failure).lines
     failing: list[Vector] = []
-    if lines is not None and len(lines) < _MOST_OF * len(turn.message) and vectors:
-        failing = await _embedded(embedder, legs, [lines])
+    if lines is not None and len(lines) < _MOST_OF * len(asked.turn.message) and vectors:
+        failing = await reading.embedded([lines])
     kinds: tuple[VectorKind, ...] = ("text", "symptom") if asked.mode.symptoms else ("text",)
 
     async def nearest(kind: VectorKind, vector: Vector) -> list[VectorHit]:
@@ -171,13 +194,6 @@ async def _vector(
             measured[hit.sha] = max(measured.get(hit.sha, hit.similarity), hit.similarity)
             best[hit.sha] = max(best.get(hit.sha, hit.similarity), hit.similarity)
     hits.found("vector", sorted(best, key=lambda sha: (-best[sha], sha)))
-
-
-async def _embedded(embedder: Embedder, legs: GroundLegs, texts: Sequence[str]) -> list[Vector]:
-    vectors = await legs.run("embedding", "embed", embedded(embedder, texts), list[Vector]())
-    if legs.failed("embedding"):
-        legs.degrade("vector", f"the message was not embedded: {legs.failures['embedding']}")
-    return vectors
 
 
 def _alternating(one: Sequence[str], other: Sequence[str]) -> list[str]:

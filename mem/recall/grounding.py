@@ -10,7 +10,7 @@ from typing import Protocol
 
 from mem.domain.grounding import OPERATION, GroundAnswer, GroundInput, ScopeLevel, check_message
 from mem.domain.ids import fingerprint_of, user_scope
-from mem.ports import Embedder, KnownUser, Ledger, LedgerKey, Reranker, TokenCounter, Users
+from mem.ports import Embedder, Ledger, LedgerKey, Reranker, TokenCounter, Users
 from mem.recall.enhancement import Enhancement, Relevant
 from mem.recall.enhancer import extract
 from mem.recall.ground_answer import (
@@ -26,7 +26,7 @@ from mem.recall.ground_answer import (
 from mem.recall.ground_gate import Gated, gate
 from mem.recall.ground_modes import MODES, hits_of
 from mem.recall.ground_outcome import EnhancedFound, GroundFound, GroundOutcome, UnsettledGround
-from mem.recall.ground_sources import Asked, GroundLegs, Hits, search
+from mem.recall.ground_sources import Asked, GroundLegs, Hits, Reading, search
 from mem.recall.ground_trace import ended, paused, repeated
 from mem.recall.ground_turn import audience_of, read_turn
 from mem.recall.legs import LEG_SECONDS, TOTAL_SECONDS
@@ -97,16 +97,15 @@ class GroundTurns:
             mode=mode,
             width=hits_of(mode, request.budgets.max_candidate_memories),
         )
-        # Nearly every request is a new one, so that nothing waits for the ledger to say so.
-        searching = asyncio.ensure_future(self._search(legs, asked))
+        # What needs no database goes on beside the question whether there is anything to do.
+        reading = Reading(self._ports.embedder, legs, asked.turn, mode)
         try:
             stored = await legs.run("ledger", "answered before?", self._ports.ledger.find(key, mark), None)
             if stored is not None:
                 return _repeated(key, mark, stored, legs)
-            known, hits = await searching
+            return await self._answer(request, asked, legs, reading)
         finally:
-            searching.cancel()
-        return await self._answer(request, asked, known, hits, legs)
+            reading.drop()
 
     async def finish(self, enhanced: EnhancedFound) -> GroundOutcome:
         """Answer with what a controller made of what was found, or, where it made nothing, without it.
@@ -123,22 +122,19 @@ class GroundTurns:
     def _legs(self) -> GroundLegs:
         return GroundLegs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)
 
-    async def _search(self, legs: GroundLegs, asked: Asked) -> tuple[KnownUser | None, Hits]:
-        users = self._ports.users
-        return await asyncio.gather(
-            legs.run("user", "known?", users.known(asked.audience), None),
-            search(users, self._ports.embedder, legs, asked),
-        )
-
     async def _answer(
-        self, request: GroundInput, asked: Asked, known: KnownUser | None, hits: Hits, legs: GroundLegs
+        self, request: GroundInput, asked: Asked, legs: GroundLegs, reading: Reading
     ) -> GroundOutcome | GroundFound:
+        users = self._ports.users
+        known, hits = await asyncio.gather(
+            legs.run("user", "known?", users.known(asked.audience), None), search(users, legs, asked, reading)
+        )
         message = asked.turn.message
         if known is not None and not known.found:
             found = found_of(request, message, known, Gated(()), Hits(), legs)
             return await self._store(found, unknown_user(found), legs)
         reranker = self._ports.reranker
-        gated = await gate(self._ports.users, reranker, legs, asked, hits, most=request.budgets.max_candidate_memories)
+        gated = await gate(users, reranker, legs, asked, hits, most=request.budgets.max_candidate_memories)
         scored_by = reranker.model_id if legs.ran("rerank") else None
         found = found_of(request, message, known, gated, hits, legs, reranker=scored_by)
         if not gated.relevant:
