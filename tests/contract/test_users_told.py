@@ -1,4 +1,4 @@
-"""What a turn is told of the memories that its sources found, and by which ties they find each other, in every store."""
+"""What a turn is told of the memories that its sources found, and how these are tied to each other, in every store."""
 
 from __future__ import annotations
 
