@@ -18,10 +18,11 @@ class Relevant(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A sentence or two that stand together, and the memories that say so."""
+    """A sentence or two that stand together, and the memories that say so; `quoted` where one is not to be trusted."""
 
     text: str
     shas: tuple[str, ...]
+    quoted: bool = False
 
 
 class Enhancement(NamedTuple):

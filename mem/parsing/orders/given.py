@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any
@@ -19,11 +19,17 @@ _QUOTED = re.compile(r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|\u201c[^\u201d\n]{1,40
 _BEFORE = 60
 
 
+def imperatives(opening: str, give: Sequence[str]) -> Any:
+    """The patterns `give` at the beginning of a clause, as the group `order`; `opening` may stand before."""
+    return compile_pattern(rf"(?i){opening}\s*\b(?P<order>{'|'.join(give)})")
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class _Orders(_Part):
+    opening: str
     give: Any
     anywhere: Phrases
 
@@ -31,8 +37,7 @@ class _Orders(_Part):
     @classmethod
     def _at_the_beginning(cls, data: Any) -> Any:
         """Put what may stand before an order before each of them."""
-        opening, give = data.pop("opening"), data["give"]
-        return data | {"give": compile_pattern(rf"(?i){opening}\s*\b(?P<order>{'|'.join(give)})")}
+        return data | {"give": imperatives(data["opening"], data["give"])}
 
 
 class _Anywhere(_Part):
@@ -79,11 +84,22 @@ def given(text: str) -> str | None:
     disguised = mixed_words(text)
     if len(disguised) >= rule.max_mixed_words:
         return " ".join(disguised)
-    about = about_orders(_QUOTED.sub(" ", plain))
-    for start, seen in _orders(plain):
-        if not (about and _reported(plain, start)):
+    for seen, told in told_orders(plain, _orders(plain)):
+        if not told:
             return seen
     return _encoded(plain)
+
+
+def orders_of(text: str) -> Iterator[tuple[int, str]]:
+    """Where each order of a text begins once its look-alike letters are put right, and its words."""
+    return _orders(plain_letters(text))
+
+
+def told_orders(text: str, orders: Iterable[tuple[int, str]]) -> Iterator[tuple[str, bool]]:
+    """The words of each order, and whether the text only tells of it."""
+    about = about_orders(_QUOTED.sub(" ", text))
+    for start, seen in orders:
+        yield seen, about and _reported(text, start)
 
 
 def about_orders(text: str) -> bool:
@@ -93,8 +109,7 @@ def about_orders(text: str) -> bool:
 
 def any_order(text: str) -> str | None:
     """Any order in a text that has no business to hold one."""
-    plain = plain_letters(text)
-    return next((seen for _, seen in _orders(plain)), None)
+    return next((seen for _, seen in orders_of(text)), None)
 
 
 def _orders(text: str) -> Iterator[tuple[int, str]]:
