@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from pgvector import HalfVector
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 
-from mem.domain.nodes import VectorKind
+from mem.domain.nodes import StoredNode, VectorKind
 from mem.domain.signatures import ALGO
-from mem.ports import Audience, KnownUser, Neighbour, SnapshotEntry, Vector, VectorHit, WordHit
+from mem.ports import Audience, KnownUser, Neighbour, Remembered, SnapshotEntry, Vector, VectorHit, WordHit
 from mem.store import lexical, snapshots, user_words, vectors
 from mem.store.audience import best_standing, parameters, statement
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
 from mem.writing.snapshot import ENTRIES
+
+_DAY = 10
+"""Characters of a time that name its day."""
 
 
 class PostgresUsers:
@@ -100,7 +103,7 @@ class PostgresUsers:
         return await on_connection(self._pool, work) if labels else []
 
     async def neighbours(self, shas: Sequence[str], audience: Audience, limit: int) -> list[Neighbour]:
-        """The readable lessons that an edge or a shared signature ties to one of `shas`, without these."""
+        """The readable lessons that an edge or a shared signature ties to another one, which is among `shas`."""
 
         async def work(connection: Connection) -> list[Neighbour]:
             asked = {"shas": list(shas), "algo": self._algo, "limit": limit, **parameters(audience)}
@@ -108,6 +111,33 @@ class PostgresUsers:
             return await (await cursor.execute(statement("users.neighbours"), asked)).fetchall()
 
         return await on_connection(self._pool, work) if shas else []
+
+    async def signed(self, keys: Sequence[str], audience: Audience, limit: int) -> list[str]:
+        """The readable lessons that a signature with one of these exact keys points at, by sha."""
+
+        async def work(connection: Connection) -> list[str]:
+            asked = {"keys": list(keys), "limit": limit, **parameters(audience)}
+            rows = await (await connection.execute(statement("users.signed"), asked)).fetchall()
+            return [sha for (sha,) in rows]
+
+        return await on_connection(self._pool, work) if keys else []
+
+    async def remembered(self, shas: Sequence[str], audience: Audience) -> dict[str, Remembered]:
+        """Those of `shas` that are readable lessons, whoever found them."""
+
+        async def work(connection: Connection) -> dict[str, Remembered]:
+            asked = {"shas": list(shas), **parameters(audience)}
+            cursor = connection.cursor(row_factory=dict_row)
+            rows = await (await cursor.execute(statement("users.remembered"), asked)).fetchall()
+            return {row["stored_sha"]: _remembered(row) for row in rows}
+
+        return await on_connection(self._pool, work) if shas else {}
+
+
+def _remembered(row: dict[str, Any]) -> Remembered:
+    symptom, tool, at = row.pop("projected"), row.pop("tool"), row.pop("at")
+    # What the store holds was checked when it was written.
+    return Remembered(StoredNode.model_construct(**row), symptom, tool, at and at[:_DAY])
 
 
 async def _nearest(

@@ -150,10 +150,31 @@ WITH RECURSIVE readable AS NOT MATERIALIZED (
 SELECT sha, of, by FROM (
     SELECT DISTINCT sha, of, by, dense_rank() OVER (PARTITION BY of ORDER BY by, sha) AS place
     FROM chain JOIN readable USING (sha)
-    WHERE successor IS NULL AND level IN ('L1', 'L2') AND sha <> ALL(%(shas)s)
+    WHERE successor IS NULL AND level IN ('L1', 'L2') AND sha <> of
 ) AS ranked
 WHERE place <= %(limit)s ORDER BY of, by, sha
 
 -- name: snapshot
 -- The newest lines of a user's lessons.
 SELECT node_sha, line FROM user_snapshot WHERE owner = %(user)s AND {may_read} ORDER BY seq DESC, node_sha LIMIT %(limit)s
+
+-- name: signed
+-- The lessons that signatures point at, or that stand for one.
+WITH RECURSIVE chain (sha, successor) AS (
+    SELECT n.sha, n.superseded_by FROM signature_link l JOIN memory_node n ON n.sha = l.node_sha
+    WHERE l.sig_sha = ANY(%(keys)s) AND level IN ('L1', 'L2') AND {may_read}
+    UNION
+    SELECT n.sha, n.superseded_by FROM chain c JOIN memory_node n ON n.sha = c.successor
+)
+SELECT sha FROM chain JOIN memory_node USING (sha)
+WHERE successor IS NULL AND level IN ('L1', 'L2') AND {may_read}
+ORDER BY sha LIMIT %(limit)s
+
+-- name: remembered
+-- Live lessons with their projection, the first tool of their signatures, and the time they were learned at.
+SELECT sha AS stored_sha, level, project, text, visibility, owner, container, source, turn, projected,
+       (SELECT min(f.tool) FROM signature_link l JOIN failure_signature f USING (sig_sha) WHERE l.node_sha = n.sha) AS tool,
+       (SELECT j.body::json ->> 'time' FROM journal j
+        WHERE j.kind = 'appended' AND (j.body::json #>> '{{data,sha}}') COLLATE "C" = n.sha ORDER BY seq LIMIT 1) AS at
+FROM memory_node n
+WHERE sha = ANY(%(shas)s) AND superseded_by IS NULL AND level IN ('L1', 'L2') AND {may_read}

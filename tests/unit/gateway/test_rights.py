@@ -62,8 +62,13 @@ class SeeingClient(StubClient):
 class SeeingReading:
     """Keeps what each read may see."""
 
+    configured = True
+
     def __init__(self) -> None:
         self.readable: list[object] = []
+
+    async def check(self) -> None:
+        pass
 
     async def gaps(self, request, *, readable=None) -> GapsAnswer:
         self.readable.append(readable)
