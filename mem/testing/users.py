@@ -77,14 +77,12 @@ class FakeUsers:
 
     async def labelled(self, labels: Sequence[str], audience: Audience, limit: int) -> list[str]:
         """The readable lessons that carry one of the labels: a tool of their signatures, a project, a container."""
-        carried: dict[str, set[str]] = {}
-        for sha in self._state.nodes:
-            held = self._labels(sha, audience).intersection(labels)
-            if held and (standing := self._standing(sha, audience)) is not None:
-                carried.setdefault(standing, set()).update(held)
-        nodes = self._state.nodes
-        ordered = sorted(carried, key=lambda sha: (-len(carried[sha]), nodes[sha].owner != audience.user, sha))
-        return ordered[:limit]
+        hits = [
+            VectorHit(sha, len(held) + (0.5 if node.owner == audience.user else 0.0))
+            for sha, node in self._state.nodes.items()
+            if (held := self._labels(sha, audience).intersection(labels))
+        ]
+        return [hit.sha for hit in self._best(hits, audience, limit)]
 
     async def neighbours(self, shas: Sequence[str], audience: Audience, limit: int) -> list[Neighbour]:
         """The readable lessons that an edge or a shared signature ties to another one, which is among `shas`."""
