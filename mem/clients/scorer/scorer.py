@@ -43,6 +43,8 @@ class AllWeights(NamedTuple):
     reference: Weights
     question: Weights
     explaining: Weights
+    message: Weights
+    message_by_words: Weights
 
 
 class Parts(NamedTuple):
@@ -53,6 +55,7 @@ class Parts(NamedTuple):
     task: Asked | None
     question: Wanted | None
     fault: Sought | None
+    message: Asked | None
 
 
 class EmbeddedScorer:
@@ -74,6 +77,8 @@ class EmbeddedScorer:
                 reference=_weights(data["reference"], Working),
                 question=_weights(data["question"], Talking),
                 explaining=_weights(_bundled("explaining.toml"), Explaining),
+                message=_weights(data["task"], Working),
+                message_by_words=_weights(data["task_by_words"], Working),
             )
         )
 
@@ -92,17 +97,21 @@ class EmbeddedScorer:
         return await asyncio.to_thread(self._rerank, query, candidates)
 
     def _rerank(self, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
-        failure = query.text if query.failure is None and query.task is None else query.failure
+        alone = query.failure is None and query.task is None and query.message is None
+        failure = query.text if alone else query.failure
         parts = Parts(
             whole=asked(query.text),
             failure=None if failure is None else asked(failure),
             task=None if query.task is None else asked(query.task),
             question=None if query.task is None else wanted(query.task),
             fault=None if query.fault is None else sought(query.fault),
+            message=None if query.message is None else asked(query.message),
         )
         return [self._probability(parts, each) for each in candidates]
 
     def _probability(self, parts: Parts, candidate: Candidate) -> float:
+        if parts.message is not None:
+            return self._of_message(parts.message, parts.failure, candidate)
         match candidate.node.level:
             case "R":
                 return self._of_reference(parts, candidate)
@@ -120,6 +129,13 @@ class EmbeddedScorer:
         """The better of how it answers the question and how it fits the failure in it, if there is one."""
         answering = self._weights.question.probability(talking(question, candidate))
         return answering if failure is None else max(answering, self._of_lesson(failure, None, candidate))
+
+    def _of_message(self, message: Asked, failure: Asked | None, candidate: Candidate) -> float:
+        """The better of how it helps with the message and how it fits the failure in it, if there is one."""
+        by_words = candidate.symptom_similarity is None and candidate.text_similarity is None
+        chosen = self._weights.message_by_words if by_words else self._weights.message
+        helping = chosen.probability(working(message, candidate))
+        return helping if failure is None else max(helping, self._of_lesson(failure, None, candidate))
 
     def _of_lesson(self, failure: Asked | None, task: Asked | None, candidate: Candidate) -> float:
         """The better of how it fits the failure and how it fits the task, whichever were asked."""
