@@ -2,9 +2,9 @@
 
 Prints mem/clients/scorer/message.toml to the digit, from what bench/message_features.py measured of the set `fit`:
 for each way of asking, with vectors or by words alone, a ridge-regularised logistic regression. More in common with a
-memory never means less: such a weight is set to zero. `--strength` prints mem/recall/strength.toml and `--floors` the lowest
-floors that keep the promise of `WRONG`, both from probabilities of users that the fit did not see. `--report` prints
-what all of it does to the users of the set `held`, for which nothing was chosen.
+memory never means less: such a weight is set to zero. `--strength` prints mem/recall/strength.toml and `--floors` the
+lowest floors that keep the promise of `WRONG`, both from probabilities of users that the fit did not see. `--report`
+prints what all of it does to the users of the set `held`, for which nothing was chosen.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def lessons_of_others() -> list[Memory]:
     """The lessons of the incidents."""
     found = []
     for path in sorted(INCIDENTS.glob("*.toml")):
-        for number, one in enumerate(tomllib.loads(path.read_text(encoding="utf-8")).get("incidents", [])):
+        for number, one in enumerate(tomllib.loads(path.read_text(encoding="utf-8")).get("incident", [])):
             found.append(Memory(f"{path.stem}-{number}", "global", "", one["memory"]))
     return found
 

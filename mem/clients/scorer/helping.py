@@ -54,6 +54,7 @@ class Helping(NamedTuple):
 class _Rules(NamedTuple):
     work: re.Pattern[str]
     general: re.Pattern[str]
+    perhaps: re.Pattern[str]
     own: re.Pattern[str]
     plain: re.Pattern[str]
     personal: re.Pattern[str]
@@ -72,9 +73,15 @@ def turn(message: str) -> Turn:
         terms=told,
         says=min(len(told), _MANY) / _MANY,
         does=float(rules.work.search(read) is not None),
-        general=float(rules.general.search(read) is not None and rules.own.search(read) is None),
+        general=_general(rules, read),
         plain=float(rules.plain.search(read) is not None),
     )
+
+
+def _general(rules: _Rules, message: str) -> float:
+    if rules.general.search(message) is None or rules.own.search(message) is not None:
+        return 0.0
+    return 1.0 if rules.perhaps.search(message) is None else 0.5
 
 
 def helping(message: Turn, candidate: Candidate, fits: float) -> Helping:
@@ -114,4 +121,4 @@ def _rules() -> _Rules:
     def one_of(name: str) -> re.Pattern[str]:
         return re.compile("|".join(f"(?:{one})" for one in data[name]), re.IGNORECASE)
 
-    return _Rules(re.compile(work, re.IGNORECASE), *map(one_of, ("general", "own", "plain", "personal")))
+    return _Rules(re.compile(work, re.IGNORECASE), *map(one_of, ("general", "perhaps", "own", "plain", "personal")))

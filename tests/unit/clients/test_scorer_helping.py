@@ -101,6 +101,12 @@ def test_what_anybody_could_tell_needs_no_memory(ours, anybody):
     assert probability(candidate(text_similarity=0.5), ours) > probability(candidate(text_similarity=0.5), anybody)
 
 
+def test_how_things_are_done_is_asked_in_the_words_of_general_knowledge():
+    """Who asks how to do something may mean here, and is told less surely than who says so."""
+    asked = ["how do we deploy?", "how do I deploy?", "how does a deploy work?"]
+    assert [turn(one).general for one in asked] == [0, 0.5, 1]
+
+
 @pytest.mark.parametrize("request_", ["Please write a test", "ok, commit this", "can you help me set up tests"])
 def test_a_request_for_work_is_seen_behind_its_opening(request_):
     """Who asks for work is told how the user wants it done sooner than who talks."""
