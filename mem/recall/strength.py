@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import tomllib
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
 from mem.ports import Candidate
 from mem.recall.floors import floors
@@ -10,6 +15,12 @@ from mem.recall.floors import floors
 STRENGTH_DIGITS = 2
 ABSTAINED = "No memory is relevant enough to this message."
 """Tells nothing of what was found and left out."""
+_EDGE = 1e-4
+
+
+class _Line(NamedTuple):
+    bias: float
+    slope: float
 
 
 def survivors(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[tuple[Candidate, float]]:
@@ -27,9 +38,22 @@ def survivors(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[
 
 
 def evidence_strength(scores: Sequence[float]) -> float:
-    """The probability that context made of memories with those probabilities helps; 0 where there is none."""
-    return round(max(scores, default=0.0), STRENGTH_DIGITS)
+    """The probability that context made of the survivors with those probabilities helps; 0 where there is none.
+
+    It is that of the best one, raised: among the memories of a user the best of a message is more often right than a
+    memory of the same probability that stands behind another. How many stand behind it says nothing more.
+    """
+    if not scores:
+        return 0.0
+    best, line = min(max(*scores, _EDGE), 1 - _EDGE), _line()
+    odds = line.bias + line.slope * math.log(best / (1 - best))
+    return round(1 / (1 + math.exp(-odds)), STRENGTH_DIGITS)
 
 
 def _by_words(candidate: Candidate) -> bool:
     return candidate.symptom_similarity is None and candidate.text_similarity is None
+
+
+@cache
+def _line() -> _Line:
+    return _Line(**tomllib.loads(files(__package__).joinpath("strength.toml").read_text(encoding="utf-8")))

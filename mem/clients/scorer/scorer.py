@@ -11,20 +11,22 @@ from typing import Any, NamedTuple
 
 from mem.clients.scorer.explaining import Explaining, Sought, explaining, sought
 from mem.clients.scorer.features import Asked, Failing, Working, asked, failing, working
+from mem.clients.scorer.helping import Helping, Turn, helping, turn
 from mem.clients.scorer.talking import Talking, talking
 from mem.parsing.telling import Wanted, wanted
 from mem.ports import Candidate, RerankQuery
 
 _BOUND = 30.0
+Features = Failing | Working | Talking | Explaining | Helping
 
 
 class Weights(NamedTuple):
     """Log-odds: a bias, and a weight for each feature of one kind of query."""
 
     bias: float
-    features: Failing | Working | Talking | Explaining
+    features: Features
 
-    def probability(self, features: Failing | Working | Talking | Explaining) -> float:
+    def probability(self, features: Features) -> float:
         """The probability that the candidate is what the query asks for."""
         odds = self.bias + math.fsum(weight * value for weight, value in zip(self.features, features, strict=True))
         return 1.0 / (1.0 + math.exp(-max(-_BOUND, min(_BOUND, odds))))
@@ -55,7 +57,7 @@ class Parts(NamedTuple):
     task: Asked | None
     question: Wanted | None
     fault: Sought | None
-    message: Asked | None
+    message: Turn | None
 
 
 class EmbeddedScorer:
@@ -67,7 +69,7 @@ class EmbeddedScorer:
     @classmethod
     def load(cls) -> EmbeddedScorer:
         """Load the bundled weights."""
-        data = _bundled("weights.toml") | _bundled("question.toml")
+        data = _bundled("weights.toml") | _bundled("question.toml") | _bundled("message.toml")
         return cls(
             AllWeights(
                 failure=_weights(data["failure"], Failing),
@@ -77,8 +79,8 @@ class EmbeddedScorer:
                 reference=_weights(data["reference"], Working),
                 question=_weights(data["question"], Talking),
                 explaining=_weights(_bundled("explaining.toml"), Explaining),
-                message=_weights(data["task"], Working),
-                message_by_words=_weights(data["task_by_words"], Working),
+                message=_weights(data["message"], Helping),
+                message_by_words=_weights(data["message_by_words"], Helping),
             )
         )
 
@@ -105,7 +107,7 @@ class EmbeddedScorer:
             task=None if query.task is None else asked(query.task),
             question=None if query.task is None else wanted(query.task),
             fault=None if query.fault is None else sought(query.fault),
-            message=None if query.message is None else asked(query.message),
+            message=None if query.message is None else turn(query.message),
         )
         return [self._probability(parts, each) for each in candidates]
 
@@ -130,12 +132,13 @@ class EmbeddedScorer:
         answering = self._weights.question.probability(talking(question, candidate))
         return answering if failure is None else max(answering, self._of_lesson(failure, None, candidate))
 
-    def _of_message(self, message: Asked, failure: Asked | None, candidate: Candidate) -> float:
-        """The better of how it helps with the message and how it fits the failure in it, if there is one."""
+    def _of_message(self, message: Turn, failure: Asked | None, candidate: Candidate) -> float:
         by_words = candidate.symptom_similarity is None and candidate.text_similarity is None
         chosen = self._weights.message_by_words if by_words else self._weights.message
-        helping = chosen.probability(working(message, candidate))
-        return helping if failure is None else max(helping, self._of_lesson(failure, None, candidate))
+        fits = 0.0 if failure is None else self._of_lesson(failure, None, candidate)
+        helps = chosen.probability(helping(message, candidate, fits))
+        # The very failure is in the message: nothing that is said around it makes the memory less worth telling.
+        return max(helps, fits) if candidate.exact else helps
 
     def _of_lesson(self, failure: Asked | None, task: Asked | None, candidate: Candidate) -> float:
         """The better of how it fits the failure and how it fits the task, whichever were asked."""
@@ -155,6 +158,6 @@ def _bundled(name: str) -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
-def _weights(table: dict[str, float], features: type[Failing | Working | Talking | Explaining]) -> Weights:
+def _weights(table: dict[str, float], features: type[Features]) -> Weights:
     named = {name: table.get(name, 0.0) for name in features._fields}
     return Weights(table["bias"], features(**named))
