@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from tests.live_models import refuse_live_models
 
-pytest_plugins = ["tests.postgres", "tests.temporal_server"]
+pytest_plugins = ["tests.forks", "tests.postgres", "tests.temporal_server"]
 
 # A law holds on a slow machine, too.
 settings.register_profile("mem", deadline=None)
