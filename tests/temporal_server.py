@@ -146,7 +146,7 @@ async def rig(
         yield Rig(await temporal_server.client(), ports)
 
 
-async def eventually(check: Callable[[], Awaitable[bool]], *, seconds: float = 20.0) -> None:
+async def eventually(check: Callable[[], Awaitable[bool]], *, seconds: float = 120.0) -> None:
     """Ask again and again until `check` holds; fails when it never does."""
     deadline = time.monotonic() + seconds
     while not await check():
