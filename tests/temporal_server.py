@@ -37,8 +37,7 @@ from worker import build_worker
 
 MAIN = "default"
 OTHER = "elsewhere"
-CASES = tuple(f"case-{number}" for number in range(24))
-"""Namespaces: the second has no history of what the first did; a fault case has one to itself, to use equal ids."""
+"""Namespaces: the second has no history of what the first did."""
 
 USER = "user-123"
 
@@ -112,13 +111,13 @@ class Rig:
         return [record async for record in self.ports.journal.read() if kind in (None, record.kind)]
 
 
-@pytest.fixture(scope="session")
-async def temporal_server() -> AsyncIterator[TemporalServer]:
-    """The dev server of the embedded stack with its settings, in memory."""
+@asynccontextmanager
+async def running_temporal(*namespaces: str) -> AsyncIterator[TemporalServer]:
+    """The dev server of the embedded stack with its settings, in memory; each namespace costs it a little all along."""
     options = [
         *(("--search-attribute", f"{name}={kind}") for name, kind in SEARCH_ATTRIBUTES.items()),
         *(("--dynamic-config-value", f"{key}={value}") for key, value in DYNAMIC_CONFIG.items()),
-        *(("--namespace", name) for name in (OTHER, *CASES)),
+        *(("--namespace", name) for name in namespaces),
     ]
     environment = await WorkflowEnvironment.start_local(
         dev_server_existing_path=str(binary()),
@@ -127,6 +126,13 @@ async def temporal_server() -> AsyncIterator[TemporalServer]:
     )
     yield TemporalServer(environment.client.service_client.config.target_host)
     await environment.shutdown()
+
+
+@pytest.fixture(scope="session")
+async def temporal_server() -> AsyncIterator[TemporalServer]:
+    """The server that tests share."""
+    async with running_temporal(OTHER) as server:
+        yield server
 
 
 @pytest.fixture
@@ -140,7 +146,7 @@ async def rig(
         yield Rig(await temporal_server.client(), ports)
 
 
-async def eventually(check: Callable[[], Awaitable[bool]], *, seconds: float = 20.0) -> None:
+async def eventually(check: Callable[[], Awaitable[bool]], *, seconds: float = 120.0) -> None:
     """Ask again and again until `check` holds; fails when it never does."""
     deadline = time.monotonic() + seconds
     while not await check():

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
-import sys
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,8 +20,6 @@ from mem.recall.ground_outcome import GroundTrace
 from tests.temporal_server import OTHER, USER, Rig, events, eventually, reset, runs_of, scheduled
 from tests.workflows.material import MESSAGE, SECRET, own, turn, turn_fields
 from tests.workflows.ports import Gate, LostAcknowledgement, Slow, Switch, Wrapped
-
-ROOT = Path(__file__).parents[2]
 
 
 async def _stored(rig: Rig, request_id: str = "1") -> bytes | None:
@@ -86,34 +81,24 @@ async def test_another_message_conflicts_while_the_run_is_open(rig):
         assert (await rig.memory.ground(turn(rig))).body == (await first).body
 
 
-async def test_a_turn_survives_the_death_of_its_worker(rig, temporal_server, database_url, tmp_path):
+async def test_a_turn_survives_the_death_of_its_worker(rig, temporal_server, database_url, forks):
     """A worker that is killed once it has stored the answer is followed by another, which repeats the stored bytes."""
     environment = {
-        "PATH": os.defpath, "PYTHONPATH": str(ROOT), "MEM_DATABASE_URL": database_url, "MEM_DATABASE_POOL": "2",
+        "PATH": os.defpath, "MEM_DATABASE_URL": database_url, "MEM_DATABASE_POOL": "2",
         "MEM_TASK_QUEUE": rig.task_queue, "TEMPORAL_ADDRESS": temporal_server.address,
     }  # fmt: skip
-    order = {"step": "ground_context", "point": "after", "environment": environment, "log": str(tmp_path / "log")}
     async with rig.working(), asyncio.timeout(30):
         await rig.memory.accept(own(rig))
-    async with asyncio.timeout(90):
+    async with asyncio.timeout(300):
         asked = asyncio.create_task(rig.memory.ground(turn(rig)))
-        assert await _killed(order) == -signal.SIGKILL
+        killed = forks.start("tests.faults.killing_worker:work", "ground_context", "after", environment=environment)
+        assert (await killed.ended()).code == -signal.SIGKILL
         async with rig.working():
             first = await asked
             stored = await _stored(rig)
             assert first.body == stored
             assert (await rig.memory.ground(turn(rig))).body == stored
     assert first.answer.has_usable_context
-
-
-async def _killed(order: dict[str, Any]) -> int:
-    """What a worker ends with that kills itself at a chosen step."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.faults.killing_worker",
-        cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    told, _ = await process.communicate(json.dumps(order).encode() + b"\n")
-    return int(json.loads(told)["code"])
 
 
 async def test_a_commit_whose_acknowledgement_is_lost(rig):
