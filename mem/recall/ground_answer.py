@@ -15,7 +15,7 @@ from mem.domain.ids import fingerprint_of, user_scope
 from mem.ports import KnownUser
 from mem.recall.context_block import render_block
 from mem.recall.enhancement import Enhancement
-from mem.recall.enhancer import abstained_reason
+from mem.recall.enhancer import abstained_reason, withheld_warning
 from mem.recall.ground_gate import Gated
 from mem.recall.ground_outcome import GroundFound
 from mem.recall.ground_sources import GroundLeg, GroundLegs, Hits
@@ -113,6 +113,8 @@ def unenhanced(found: GroundFound) -> GroundAnswer:
 
 def answer_of(found: GroundFound, enhancement: Enhancement | None) -> GroundAnswer:
     """The answer with the context that was made of what was found, or the reason why there is none."""
+    if (warning := withheld_warning(enhancement)) is not None:
+        found = warned(found, warning)
     reason = abstained_reason(enhancement, found.limit)
     if enhancement is None or reason is not None:
         return _abstained(found, reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from mem.domain.grounding import Source
@@ -36,6 +37,8 @@ _FUSION = 20
 """Of reciprocal ranks: so many places weigh a good deal less than being found by another source."""
 _MOST_OF = 0.7
 """Of a message: failure lines that are so much of it say nothing that all of it does not."""
+
+_REMEMBERED = 32_768
 
 
 class Asked(NamedTuple):
@@ -157,7 +160,7 @@ async def _signed(users: Users, legs: GroundLegs, asked: Asked, reading: Reading
 async def _snapshot(users: Users, legs: GroundLegs, asked: Asked, hits: Hits) -> None:
     entries = await legs.run("snapshot", "read", users.snapshot(asked.audience), list[SnapshotEntry]())
     wanted = set(asked.turn.terms)
-    shared = [len(wanted.intersection(terms(entry.line).times)) for entry in entries]
+    shared = [len(wanted & _words_of(entry.line)) for entry in entries]
     # The newest first among those that share as many words; all of a short summary, since its words may differ.
     order = sorted(range(len(entries)), key=lambda place: (-shared[place], place))
     hits.found("snapshot", [entries[place].sha for place in order[: asked.width]])
@@ -194,6 +197,12 @@ async def _vector(users: Users, legs: GroundLegs, asked: Asked, reading: Reading
             measured[hit.sha] = max(measured.get(hit.sha, hit.similarity), hit.similarity)
             best[hit.sha] = max(best.get(hit.sha, hit.similarity), hit.similarity)
     hits.found("vector", sorted(best, key=lambda sha: (-best[sha], sha)))
+
+
+@lru_cache(_REMEMBERED)
+def _words_of(line: str) -> frozenset[str]:
+    """The terms of a line of a summary, which is read at every turn of its user."""
+    return frozenset(terms(line).times)
 
 
 def _alternating(one: Sequence[str], other: Sequence[str]) -> list[str]:

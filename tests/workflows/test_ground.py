@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,9 +14,11 @@ from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from mem.domain.errors import InvalidRequest, RequestConflict
+from mem.domain.errors import ControllerRefused, InvalidRequest, RequestConflict
+from mem.domain.grounding import ScopeLevel
 from mem.domain.ids import user_scope
 from mem.ports import LedgerKey
+from mem.recall.enhancement import Enhancement, Relevant, Statement
 from mem.recall.ground_outcome import GroundTrace
 from tests.temporal_server import OTHER, USER, Rig, events, eventually, reset, runs_of, scheduled
 from tests.workflows.material import MESSAGE, SECRET, own, turn, turn_fields
@@ -255,3 +258,53 @@ async def test_a_reset_run_gives_the_same_bytes(rig):
         await reset(rig.temporal, rig.ground_handle("1").id)
         result = await rig.ground_handle("1").result()
         assert result["body"].encode() == first.body
+
+
+class Controller:
+    """Says one sentence of the first memory, or refuses; counts how often it was asked."""
+
+    model_id = "scripted"
+
+    def __init__(self, *, refuses: bool = False) -> None:
+        self.refuses = refuses
+        self.asked = 0
+
+    async def enhance(
+        self, message: str, memories: Sequence[Relevant], limit: int, *, scope: ScopeLevel
+    ) -> Enhancement | None:
+        del message, limit, scope
+        self.asked += 1
+        if self.refuses:
+            raise ControllerRefused("The model declined.", "Ask again.")
+        said = Statement("It is pinned.", (memories[0].sha,))
+        return Enhancement("One memory concerns this.", (said,), (memories[0].sha,))
+
+
+async def test_a_controller_makes_the_context_where_one_is_configured(rig):
+    """What the controller says goes out, asked once for any number of equal calls, and never where nothing passes."""
+    controller = Controller()
+    async with rig.working(ground_controlled=True, enhancer=controller), asyncio.timeout(60):
+        await rig.memory.accept(own(rig))
+        nothing = await rig.memory.ground(turn(rig, "lunch", message="Shall we have lunch at noon?"))
+        assert (nothing.answer.has_usable_context, controller.asked) == (False, 0)
+        replies = await asyncio.gather(*(rig.memory.ground(turn(rig)) for _ in range(5)))
+        assert (len({reply.body for reply in replies}), controller.asked) == (1, 1)
+        assert "It is pinned." in replies[0].answer.context_enhancement
+        await eventually(lambda: _closed(rig))
+        trace = await rig.ground_handle("1").query("trace", result_type=GroundTrace)
+        assert trace.enhancer == "scripted"
+        assert await scheduled(rig.ground_handle("1")) == ["enhance_context"]
+        assert await _stored(rig) == replies[0].body
+
+
+async def test_a_controller_that_refuses_is_stood_in_for(rig):
+    """Sentences of the memories go out with a warning, and nobody waits for the controller again."""
+    controller = Controller(refuses=True)
+    async with rig.working(ground_controlled=True, enhancer=controller), asyncio.timeout(60):
+        await rig.memory.accept(own(rig))
+        reply = await rig.memory.ground(turn(rig))
+    assert controller.asked == 1
+    assert "excludes react 19" in reply.answer.context_enhancement
+    assert reply.answer.diagnostics.warnings == [
+        "enhancer could not be asked, and sentences of the memories stand in: The model declined. Ask again."
+    ]
