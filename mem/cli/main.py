@@ -31,6 +31,7 @@ _MODULES = {
     "worker": "serve",
     "serve": "serve",
     "migrate": "serve",
+    "mcp": "mcp",
     "demo": "demo.command",
 }
 """The module of each command; only what a call needs is loaded, which is most of the time that a short one takes."""
