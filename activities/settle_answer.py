@@ -45,7 +45,7 @@ class SettleAnswer:
     async def settle_lookup(self, unsettled: Unsettled) -> None:
         """Count and store an answer that went out while the ledger could not be written."""
         key = LedgerKey(look_up.OPERATION, unsettled.project, unsettled.request_id)
-        reach = Reach(unsettled.project, unsettled.federated)
+        reach = Reach(unsettled.project, unsettled.federated, unsettled.readable)
         sightings, returned = await _sightings(unsettled), tuple(unsettled.returned)
         settlement = Settlement(key, unsettled.fingerprint, sightings, reach, returned)
         await self._ledger.settle(settlement, lambda _: unsettled.body.encode("utf-8"))

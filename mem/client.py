@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Generic, NamedTuple, TypeVar
 
@@ -105,12 +106,18 @@ class MemoryClient:
             raise Unavailable(f"No worker polls task queue {self._task_queue!r}.", "Start one: `mem worker`.")
 
     async def accept(
-        self, request: AcceptRequest, *, override: str | None = None, deadline: float = DEADLINE_SECONDS
+        self,
+        request: AcceptRequest,
+        *,
+        override: str | None = None,
+        readable: Collection[str] | None = None,
+        deadline: float = DEADLINE_SECONDS,
     ) -> Reply[AcceptAnswer]:
         """Hand in a candidate memory.
 
         Args:
             override: why a person wants it in spite of what the gate says; recorded with what was overruled.
+            readable: the projects of which a verdict may tell besides the candidate's own; None: all.
             deadline: seconds in all, over every attempt.
 
         Raises:
@@ -118,7 +125,7 @@ class MemoryClient:
             RequestConflict: the request id was used before with another body.
             Unavailable: no answer within the deadline; the same call may be sent again.
         """
-        asked = {} if override is None else {"override": override}
+        asked = _restricted(readable) | ({} if override is None else {"override": override})
         mark = fingerprint(request.model_dump(mode="json", exclude_unset=True) | asked)
         reason = None if override is None else prepare_reason(override)
         prepared = await asyncio.to_thread(prepare_candidate, request)
@@ -130,7 +137,7 @@ class MemoryClient:
             update_id=f"{mark}:{request.wait}",
             result=AcceptResult,
             message=AcceptInput.model_validate(
-                {**prepared.message.model_dump(), "fingerprint": mark, "override": reason}
+                {**prepared.message.model_dump(), **_restricted(readable), "fingerprint": mark, "override": reason}
             ),
             fingerprint=mark,
             summary=f"Accept {request.level}, project {request.project}",
@@ -141,8 +148,14 @@ class MemoryClient:
         body = await send(self._client, call, deadline=deadline)
         return Reply(AcceptAnswer.model_validate_json(body), body, prepared.notes)
 
-    async def look_up(self, request: ContextRequest, *, deadline: float = DEADLINE_SECONDS) -> Reply[ContextAnswer]:
+    async def look_up(
+        self, request: ContextRequest, *, readable: Collection[str] | None = None, deadline: float = DEADLINE_SECONDS
+    ) -> Reply[ContextAnswer]:
         """Ask what is known about a failure, a task or a tool.
+
+        Args:
+            readable: the projects that may be told of besides the request's own; None: all.
+            deadline: seconds in all, over every attempt.
 
         Raises:
             InvalidRequest: there is nothing to look up.
@@ -150,9 +163,10 @@ class MemoryClient:
             Unavailable: no answer within the deadline; the same call may be sent again.
         """
         check_inputs(request)
-        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True))
+        restricted = _restricted(readable)
+        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True) | restricted)
         prepared = await asyncio.to_thread(prepare_lookup, request)
-        message = prepared.message.model_copy(update={"fingerprint": mark})
+        message = prepared.message.model_copy(update={"fingerprint": mark, **restricted})
         call = Call(
             workflow="LookUpContext",
             update="lookup",
@@ -169,15 +183,22 @@ class MemoryClient:
         body = await send(self._client, call, deadline=deadline)
         return Reply(ContextAnswer.model_validate_json(body), body, prepared.notes, prepared.sent)
 
-    async def query(self, request: QueryRequest, *, deadline: float = DEADLINE_SECONDS) -> Reply[QueryAnswer]:
+    async def query(
+        self, request: QueryRequest, *, readable: Collection[str] | None = None, deadline: float = DEADLINE_SECONDS
+    ) -> Reply[QueryAnswer]:
         """Ask a project's memories a question.
+
+        Args:
+            readable: the projects that may be told of besides the request's own; None: all.
+            deadline: seconds in all, over every attempt.
 
         Raises:
             InvalidRequest: the question is blank.
             RequestConflict: the request id was used before with another body.
             Unavailable: no answer within the deadline; the same call may be sent again.
         """
-        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True))
+        restricted = _restricted(readable)
+        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True) | restricted)
         prepared = await asyncio.to_thread(prepare_question, request)
         check_question(prepared.message)
         call = Call(
@@ -186,7 +207,7 @@ class MemoryClient:
             workflow_id=query_workflow_id(request.project, request.request_id),
             update_id=mark,
             result=Answer,
-            message=prepared.message.model_copy(update={"fingerprint": mark}),
+            message=prepared.message.model_copy(update={"fingerprint": mark, **restricted}),
             fingerprint=mark,
             summary=f"Query {', '.join(request.levels)}, project {request.project}",
             lifetime=LOOK_UP_LIFETIME,
@@ -251,6 +272,11 @@ class MemoryClient:
             lifetime=REBUILD_LIFETIME,
             watch=watch,
         )
+
+
+def _restricted(readable: Collection[str] | None) -> dict[str, list[str]]:
+    """What a message says of the caller's rights: nothing where all may be read."""
+    return {} if readable is None else {"readable": sorted(set(readable))}
 
 
 def _attributes(project: str, tool: str | None) -> TypedSearchAttributes:

@@ -23,6 +23,12 @@ class Settings(BaseSettings):
     database_url: str | None = None
     task_queue: str = "mem"
     http_port: int | None = Field(default=None, ge=1, le=65535)
+    http_host: str = "127.0.0.1"
+    """Where the gateway listens; without tokens a loopback address alone."""
+    tokens_file: Path | None = None
+    """Who may do what over HTTP; None: nobody needs a token."""
+    tokens: SecretStr | None = None
+    """What such a file holds, for where there is none."""
     database_pool: int = Field(default=8, ge=2, le=200)
     temporal_address: str | None = Field(default=None, validation_alias="TEMPORAL_ADDRESS")
     temporal_namespace: str | None = Field(default=None, validation_alias="TEMPORAL_NAMESPACE")
@@ -58,6 +64,7 @@ class Settings(BaseSettings):
     """How many documents a server takes in one request."""
 
     @field_validator(
+        "http_host", "tokens_file", "tokens",
         "chat_model", "embedding_model", "embedding_dimensions", "openai_api_key", "openai_base_url",
         "rerank_url", "rerank_path", "rerank_model", "rerank_key", "rerank_scores", "rerank_calibration",
         "rerank_seconds", "rerank_most", "rerank_batch",

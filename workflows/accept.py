@@ -51,7 +51,7 @@ class AcceptMemory:
         self._mark = fingerprint_of(request)
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": self._mark})
-        self._step = AcceptStep(project=request.project, request_id=request.request_id)
+        self._step = AcceptStep(project=request.project, request_id=request.request_id, readable=request.readable)
         self._state = Acceptance()
         self._bodies: dict[Wait, str] = {}
         self._settling = asyncio.Lock()

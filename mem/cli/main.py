@@ -32,6 +32,7 @@ _MODULES = {
     "serve": "serve",
     "migrate": "serve",
     "mcp": "mcp",
+    "token": "token",
     "demo": "demo.command",
 }
 """The module of each command; only what a call needs is loaded, which is most of the time that a short one takes."""

@@ -24,10 +24,13 @@ def mcp(
         typer.Option(help="Of whom where an agent names none. Unset: by the current folder."),
     ] = None,
     http: Annotated[bool, typer.Option("--http", help="Serve over streamable HTTP, not over stdio.")] = False,
+    host: Annotated[str | None, typer.Option(help="With --http. Default: MEM_HTTP_HOST or 127.0.0.1.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="With --http. Default: 8643.")] = None,
 ) -> None:
     """Serve agents over the Model Context Protocol."""
     arguments = ["--http"] if http else []
+    if host is not None:
+        arguments += [f"--host={host}"]
     if port is not None:
         arguments += ["--port", str(port)]
     with explained():

@@ -33,9 +33,14 @@ def worker() -> None:
 
 def serve(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Default: MEM_HTTP_PORT or 8642.")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Default: MEM_HTTP_HOST or 127.0.0.1; any other address needs MEM_TOKENS_FILE.")
+    ] = None,
 ) -> None:
-    """Serve the HTTP gateway on the loopback interface."""
+    """Serve the HTTP gateway, without tokens on a loopback address alone."""
     chosen = {} if port is None else {"MEM_HTTP_PORT": str(port)}
+    if host is not None:
+        chosen["MEM_HTTP_HOST"] = host
     # The gateway takes this process's place, so that signals and exit codes need no passing on.
     os.execve(sys.executable, [sys.executable, "-m", "mem.gateway"], {**os.environ, **chosen})  # noqa: S606 - our own
 

@@ -73,19 +73,22 @@ class AcceptInput(AcceptRequest):
     """The message that starts the workflow: the request with the fingerprint that its door computed.
 
     A caller that starts the workflow itself leaves `fingerprint` out; the worker then computes it. `override` is why
-    a person wants the candidate in spite of what the gate says; no request over HTTP can carry it.
+    a person wants the candidate in spite of what the gate says; no request over HTTP can carry it. `readable` are the
+    projects that the caller may read; None where all may be.
     """
 
     model_config = ConfigDict(extra="ignore")  # a field that a newer caller adds is no fault
 
     fingerprint: str | None = None
     override: Text | None = Field(default=None, min_length=1, max_length=MAX_REASON_CHARACTERS)
+    readable: list[Project] | None = None
 
 
 class AcceptStep(BaseModel):
     """Names one acceptance; each step loads the candidate from the journal, so no log travels through history.
 
-    `last_ask`: a controller that refuses is not asked again; what the step can do without one stands.
+    `last_ask`: a controller that refuses is not asked again; what the step can do without one stands. `readable` are
+    the projects that the caller may read, of which a verdict may tell; None where all may be.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -93,6 +96,7 @@ class AcceptStep(BaseModel):
     project: str
     request_id: str
     last_ask: bool = False
+    readable: list[str] | None = None
 
 
 class MemoryStep(AcceptStep):

@@ -3,6 +3,8 @@
 MemError
 ├── InvalidRequest          the caller's input breaks a rule of the contract (422)
 │   └── TooLarge            a text or body is over a limit (413)
+├── Unauthorized            the caller brings no token, or one that is not known (401)
+├── Forbidden               the caller's token lacks the right (403)
 ├── RequestConflict         the request id was used before with another body (409)
 ├── NotFound                no node, record or request under that name (404)
 │   └── AmbiguousPrefix     several nodes begin with that prefix, so it names none (422)
@@ -38,6 +40,14 @@ class InvalidRequest(MemError):
 
 class TooLarge(InvalidRequest):
     """A text or a body is over a limit."""
+
+
+class Unauthorized(MemError):
+    """The caller brings no token, or one that is not known."""
+
+
+class Forbidden(MemError):
+    """The caller's token lacks the right."""
 
 
 class RequestConflict(MemError):

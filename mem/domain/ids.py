@@ -41,9 +41,16 @@ def fingerprint(fields: Mapping[str, Any]) -> str:
     """The sha256 that tells a retry from another request under the same id.
 
     Args:
-        fields: what the caller set, as received: no defaults, not redacted, not distilled.
+        fields: what the caller set, as received: no defaults, not redacted, not distilled; and `readable` where the
+            caller may not read all projects, so that no answer is repeated to who has other rights.
     """
-    return canonical_sha({name: value for name, value in fields.items() if name not in _OUTSIDE_FINGERPRINT})
+    return canonical_sha(
+        {
+            name: value
+            for name, value in fields.items()
+            if name not in _OUTSIDE_FINGERPRINT and (name, value) != ("readable", None)
+        }
+    )
 
 
 def checked_project(project: str) -> str:

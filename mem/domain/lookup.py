@@ -37,7 +37,8 @@ class ContextRequest(BaseModel):
 class LookUpInput(ContextRequest):
     """The message that starts the workflow and its update: the request with its door's fingerprint.
 
-    `original_sha` and `original_bytes` name the log that a door distilled to `signature_source`.
+    `original_sha` and `original_bytes` name the log that a door distilled to `signature_source`. `readable` are the
+    projects that the caller may read; None where all may be.
     """
 
     model_config = ConfigDict(extra="ignore")  # a field that a newer caller adds is no fault
@@ -45,6 +46,7 @@ class LookUpInput(ContextRequest):
     fingerprint: str | None = None
     original_sha: Sha | None = None
     original_bytes: int | None = Field(default=None, ge=0)
+    readable: list[Project] | None = None
 
 
 class LessonSignature(BaseModel):

@@ -36,11 +36,15 @@ class QueryRequest(BaseModel):
 
 
 class QueryInput(QueryRequest):
-    """The message that starts the workflow and its update: the request with its door's fingerprint."""
+    """The message that starts the workflow and its update: the request with its door's fingerprint.
+
+    `readable` are the projects that the caller may read; None where all may be.
+    """
 
     model_config = ConfigDict(extra="ignore")  # a field that a newer caller adds is no fault
 
     fingerprint: str | None = None
+    readable: list[Project] | None = None
 
 
 class QueryHit(BaseModel):

@@ -1,10 +1,9 @@
-"""`python -m mem.gateway`: serve on the loopback interface."""
+"""`python -m mem.gateway`: serve, without tokens on a loopback address alone."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 import sys
 
 import uvicorn
@@ -13,13 +12,14 @@ from pydantic import ValidationError
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
 from mem.clients.temporal.ending import end
-from mem.domain.errors import ConfigurationError, MemError
+from mem.domain.errors import MemError
 from mem.domain.faults import told
 from mem.gateway.app import create_app
+from mem.gateway.listening import bound, find_host, refuse_open_door
 from mem.gateway.reading import Reading
+from mem.gateway.tokens import find_tokens
 from mem.settings import Settings
 
-LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8642
 
 
@@ -27,31 +27,21 @@ async def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Raises:
+        ConfigurationError: the tokens cannot be read, or there are none and the address is not a loopback one.
         MemError: no Temporal server is known, or it does not answer.
     """
+    tokens = find_tokens(settings)
+    where = await find_host(settings.http_host, settings.http_port or DEFAULT_PORT)
+    refuse_open_door(where, tokens)
     found = find_addresses(settings)
     # Not by way of the wiring, which loads models: this process needs none, and no database until it is asked to read.
     client = await MemoryClient.connect(
         address=found.need_temporal(), namespace=found.namespace, task_queue=found.task_queue
     )
-    with _bound(settings.http_port or DEFAULT_PORT) as listening:
+    with bound(where) as listening:
         async with Reading(found.database_url) as reading:
-            config = uvicorn.Config(create_app(client, reading), log_level="warning", access_log=False)
+            config = uvicorn.Config(create_app(client, reading, tokens), log_level="warning", access_log=False)
             await uvicorn.Server(config).serve(sockets=[listening])
-
-
-def _bound(port: int) -> socket.socket:
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((LOOPBACK, port))
-    except OSError as error:
-        listening.close()
-        raise ConfigurationError(
-            f"Port {port} of {LOOPBACK} cannot be used: {error.strerror}.",
-            "Stop what listens there, or set MEM_HTTP_PORT.",
-        ) from error
-    return listening
 
 
 def main() -> None:

@@ -18,15 +18,22 @@ from mem.gateway.bodies import Identified, read_fields, read_parameters, refuse_
 from mem.gateway.described import GAPS_ANSWERS, SHA_PARAMETER, SHOWN_ANSWERS, body, parameters
 from mem.gateway.problems import install, name_request, problem, request_id_header
 from mem.gateway.reading import Reading
+from mem.gateway.rights import Guard, readable_by, readable_by_writer
+from mem.gateway.tokens import Tokens
 
 POSTED = ("context", "accept", "query")
 """What stands below /memory and is no sha."""
 
 
-def create_app(client: MemoryClient, reading: Reading | None = None) -> FastAPI:
-    """The gateway over a client of the worker and what reads from the store, without which such reads are a 503."""
+def create_app(client: MemoryClient, reading: Reading | None = None, tokens: Tokens | None = None) -> FastAPI:
+    """The gateway over a client of the worker and what reads from the store, without which such reads are a 503.
+
+    Args:
+        tokens: who may do what; None: everybody everything.
+    """
     reading = reading or Reading(None)
     app = FastAPI(title="mem", summary="A failure memory on Temporal.")
+    app.add_middleware(Guard, tokens=tokens)
     install(app)
 
     @app.get("/healthz", summary="Whether this process answers")
@@ -48,21 +55,23 @@ def create_app(client: MemoryClient, reading: Reading | None = None) -> FastAPI:
         identified = await read_fields(request)
         asked = ContextRequest.model_validate(identified.fields)
         name_request(request, asked.request_id)
-        return _replied(await client.look_up(asked), identified)
+        return _replied(await client.look_up(asked, readable=readable_by(request, asked.project)), identified)
 
     @app.post("/memory/accept", summary="Hand in a candidate memory", openapi_extra=body(AcceptRequest))
     async def accept(request: Request) -> Response:
         identified = await read_fields(request)
         candidate = AcceptRequest.model_validate(identified.fields)
         name_request(request, candidate.request_id)
-        return _replied(await client.accept(candidate), identified)
+        readable = readable_by_writer(request, candidate.project)
+        return _replied(await client.accept(candidate, readable=readable), identified)
 
     @app.post("/memory/query", summary="Ask a project's memories a question", openapi_extra=body(QueryRequest))
     async def query(request: Request) -> Response:
         identified = await read_fields(request)
         question = QueryRequest.model_validate(identified.fields)
         name_request(request, question.request_id)
-        return _replied(await client.query(question), identified)
+        readable = readable_by(request, question.project)
+        return _replied(await client.query(question, readable=readable), identified)
 
     @app.get(
         "/memory/gaps",
@@ -71,7 +80,8 @@ def create_app(client: MemoryClient, reading: Reading | None = None) -> FastAPI:
         responses=GAPS_ANSWERS,
     )
     async def gaps(request: Request) -> Response:
-        answer = await reading.gaps(GapsRequest.model_validate(read_parameters(request)))
+        asked = GapsRequest.model_validate(read_parameters(request))
+        answer = await reading.gaps(asked, readable=readable_by(request, asked.project))
         return Response(answer.model_dump_json(), media_type="application/json")
 
     # Behind all others below /memory, since it matches any of their names.
@@ -84,7 +94,7 @@ def create_app(client: MemoryClient, reading: Reading | None = None) -> FastAPI:
         if sha in POSTED:
             raise HTTPException(405, headers={"Allow": "POST"})
         refuse_parameters(request)
-        shown = await reading.show(sha)
+        shown = await reading.show(sha, readable=readable_by(request))
         return Response(shown.model_dump_json(), media_type="application/json")
 
     return app

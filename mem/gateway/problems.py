@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
@@ -12,11 +12,13 @@ from starlette.exceptions import HTTPException
 
 from mem.domain.errors import (
     AmbiguousPrefix,
+    Forbidden,
     InvalidRequest,
     MemError,
     NotFound,
     RequestConflict,
     TooLarge,
+    Unauthorized,
     Unavailable,
 )
 from mem.domain.faults import told
@@ -24,6 +26,22 @@ from mem.domain.faults import told
 REQUEST_ID_HEADER = "Mem-Request-Id"
 RETRY_AFTER_SECONDS = "5"
 FIELDS_REMEDY = "Send the fields as /openapi.json shows them."
+_HEADERS: Mapping[int, Mapping[str, str]] = {
+    401: {"WWW-Authenticate": 'Bearer realm="mem"'},
+    403: {"WWW-Authenticate": 'Bearer realm="mem", error="insufficient_scope"'},
+    503: {"Retry-After": RETRY_AFTER_SECONDS},
+}
+_STATUS: Sequence[tuple[type[MemError], int]] = (
+    (TooLarge, 413),
+    (InvalidRequest, 422),
+    (AmbiguousPrefix, 422),
+    (Unauthorized, 401),
+    (Forbidden, 403),
+    (RequestConflict, 409),
+    (NotFound, 404),
+    (Unavailable, 503),
+)
+"""The first that fits counts: what is special stands before what it is a kind of."""
 MAX_ERRORS_SHOWN = 5
 MAX_SHOWN = 2000
 
@@ -32,7 +50,6 @@ def problem(
     status: int, detail: str, *, remedy: str = "", title: str | None = None, candidates: Sequence[str] = ()
 ) -> Response:
     """A problem document; `remedy` says what to do about it, `candidates` what the caller may have meant."""
-    headers = {"Retry-After": RETRY_AFTER_SECONDS} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
     document = {
         "type": "about:blank",
         "title": title or HTTPStatus(status).phrase,
@@ -45,7 +62,18 @@ def problem(
         {name: _showable(value) for name, value in document.items()},
         status_code=status,
         media_type="application/problem+json",
-        headers=headers,
+        headers=_HEADERS.get(status),
+    )
+
+
+def problem_of(error: MemError) -> Response:
+    """The problem document of an error of the domain."""
+    return problem(
+        status_of(error),
+        error.cause,
+        remedy=error.remedy,
+        title=type(error).__name__,
+        candidates=error.candidates if isinstance(error, AmbiguousPrefix) else (),
     )
 
 
@@ -59,19 +87,7 @@ def _showable(value: object) -> object:
 
 def status_of(error: MemError) -> int:
     """The HTTP status of an error of the domain."""
-    match error:
-        case TooLarge():
-            return 413
-        case InvalidRequest() | AmbiguousPrefix():
-            return 422
-        case RequestConflict():
-            return 409
-        case NotFound():
-            return 404
-        case Unavailable():
-            return 503
-        case _:
-            return 500
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
 def name_request(request: Request, request_id: str) -> None:
@@ -89,13 +105,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(MemError)
     async def on_mem_error(request: Request, error: MemError) -> Response:
-        response = problem(
-            status_of(error),
-            error.cause,
-            remedy=error.remedy,
-            title=type(error).__name__,
-            candidates=error.candidates if isinstance(error, AmbiguousPrefix) else (),
-        )
+        response = problem_of(error)
         if (request_id := getattr(request.state, "request_id", None)) is not None:
             response.headers.update(request_id_header(request_id))
         return response

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Self
 
@@ -32,17 +32,17 @@ class Reading:
             await asyncio.wait([self._opening])
         await self._opened.aclose()
 
-    async def gaps(self, request: GapsRequest) -> GapsAnswer:
-        """The failures that no memory explains.
+    async def gaps(self, request: GapsRequest, *, readable: Collection[str] | None = None) -> GapsAnswer:
+        """The failures that no memory explains, in the readable projects; None: in all.
 
         Raises:
             ConfigurationError: the database is not migrated.
             Unavailable: there is no database here, or it does not answer.
         """
-        return await (await self._reader()).gaps(request)
+        return await (await self._reader()).gaps(request, readable=readable)
 
-    async def show(self, sha: str) -> ShownMemory:
-        """One memory, by its sha or an unambiguous prefix of it.
+    async def show(self, sha: str, *, readable: Collection[str] | None = None) -> ShownMemory:
+        """One memory of the readable projects, None for all, by its sha or an unambiguous prefix of it.
 
         Raises:
             InvalidRequest: `sha` is no hex of 4 to 64 digits.
@@ -50,7 +50,7 @@ class Reading:
             ConfigurationError: the database is not migrated.
             Unavailable: there is no database here, or it does not answer.
         """
-        return await (await self._reader()).show(sha)
+        return await (await self._reader()).show(sha, readable=readable)
 
     async def _reader(self) -> Reader:
         """The open database; all who ask at once wait for one attempt."""

@@ -127,6 +127,7 @@ def _app_env(stack: StackFile, http_port: int, app_dir: Path | None, *, own_temp
         "TEMPORAL_NAMESPACE": stack.temporal.namespace,
         "MEM_TASK_QUEUE": stack.task_queue,
         "MEM_HTTP_PORT": str(http_port),
+        "MEM_HTTP_HOST": HOST,
         "MEM_HOME": stack.home,
         "PYTHONUNBUFFERED": "1",
     }

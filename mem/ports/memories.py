@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from mem.domain.accepting import MadeProjection, Projection
+from mem.domain.ids import SHARED
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
 from mem.ports.models import Embedder, Vector
 
 
 class Reach(NamedTuple):
-    """Whose memories a read may see: one project or all of them, shared ones always, of visibility `global`."""
+    """Whose memories a read may see: one project or all of them, shared ones always, of visibility `global`.
+
+    `readable`: the projects that the caller may read; one that is federated sees those alone, and its own; None: all.
+    """
 
     project: str
     federated: bool
+    readable: tuple[str, ...] | None = None
+
+    @property
+    def counted(self) -> tuple[str, ...] | None:
+        """The projects whose sightings are seen; None: all."""
+        if not self.federated:
+            return (self.project,)
+        return None if self.readable is None else tuple(sorted({self.project, *self.readable}))
+
+    @property
+    def seen(self) -> tuple[str, ...] | None:
+        """The projects whose memories are seen, the shared ones among them; None: all."""
+        return None if self.counted is None else (*self.counted, SHARED)
+
+    @property
+    def told(self) -> tuple[str, ...] | None:
+        """The projects of which an answer may tell at all, be it in what stands for a hit; None: all."""
+        return None if self.readable is None else tuple(sorted({self.project, *self.readable, SHARED}))
 
 
 class AppendPlan(NamedTuple):
@@ -123,8 +145,12 @@ class Memories(Protocol):
         """
         ...
 
-    async def returned_alike(self, node: Node) -> StoredNode | None:
-        """The lesson of another project that says the same as `node` and that a lookup returned to its project."""
+    async def returned_alike(self, node: Node, readable: Collection[str] | None = None) -> StoredNode | None:
+        """The lesson of another project that says the same as `node` and that a lookup returned to its project.
+
+        Args:
+            readable: the projects of which it may be; None: any.
+        """
         ...
 
     async def supersede(self, old: str, new: str) -> Superseded:
@@ -193,12 +219,20 @@ class Memories(Protocol):
         """The projects of which anything is known that all may read, by name; `*` where something is shared."""
         ...
 
-    async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
-        """The parents of each node and of the L1 among these, by child, in order of level, source, turn and sha."""
+    async def parents(self, shas: Sequence[str], told: Collection[str] | None = None) -> dict[str, list[Parent]]:
+        """The parents of each node and of the L1 among these, by child, in order of level, source, turn and sha.
+
+        Args:
+            told: the projects whose nodes may be among them; None: all.
+        """
         ...
 
-    async def lineages(self, shas: Sequence[str]) -> dict[str, Lineage]:
-        """For each sha the live node that stands for it; a superseded one without a live successor is left out."""
+    async def lineages(self, shas: Sequence[str], told: Collection[str] | None = None) -> dict[str, Lineage]:
+        """For each sha the live node that stands for it; a superseded one without a live successor is left out.
+
+        Args:
+            told: the projects whose nodes may stand for one, and be named on the way; None: all.
+        """
         ...
 
     async def nearest(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from mem.domain.errors import Unavailable
@@ -85,7 +85,7 @@ async def gather(memories: Memories, legs: Legs, query: Query, vectors: Sequence
         vectors: one for each probe of the query; empty where the embedder failed, so that the lexical leg stands in.
     """
     similar = await _similar(memories, legs, query, vectors)
-    gathered = await unite(memories, legs, [*(signed.exact or []), *signed.others], similar)
+    gathered = await unite(memories, legs, [*(signed.exact or []), *signed.others], similar, query.reach.told)
     if gathered is None:
         return Gathered({}, {} if signed.exact == [] else None, {}, [], {})
     return gathered if signed.exact is not None else gathered._replace(known=None)
@@ -96,13 +96,17 @@ async def unite(
     legs: Legs,
     by_signature: Sequence[SignatureHit],
     similar: Similar,
+    told: Collection[str] | None,
 ) -> Gathered | None:
     """Replace superseded hits by their successors, and merge what each leg says of a node.
+
+    Args:
+        told: the projects whose memories may stand for a hit, and be named; None: all.
 
     None where the nodes behind the hits could not be read, which fails every leg that had some.
     """
     hits = sorted({hit.sha for hit in by_signature}.union(*similar))
-    lineages = await legs.run("text", "successors", memories.lineages(hits), None)
+    lineages = await legs.run("text", "successors", memories.lineages(hits, told), None)
     if lineages is None:
         found_by: tuple[tuple[Leg, bool], ...] = (
             ("signatures", bool(by_signature)),

@@ -167,7 +167,7 @@ class LookUp:
         shas = [one.candidate.node.stored_sha for one in ranking.kept if one.candidate.node.level != "R"]
         parents: dict[str, list[Parent]] = {}
         if shas:
-            parents = await legs.run("text", "parents", rests_on(self._ports.memories, shas), parents)
+            parents = await legs.run("text", "parents", rests_on(self._ports.memories, shas, query.reach.told), parents)
         lessons = []
         for ranked in ranking.kept:
             sha = ranked.candidate.node.stored_sha
@@ -213,6 +213,7 @@ class LookUp:
             request_id=key.request_id,
             fingerprint=mark,
             federated=found.query.reach.federated,
+            readable=found.query.reach.readable,
             sightings=list(found.query.signatures),
             body=body.decode("utf-8"),
             returned=list(found.returned),

@@ -124,6 +124,7 @@ class Unsettled(BaseModel):
     """An answer that went out before it could be counted and stored.
 
     `unread` is the log whose signatures could not be extracted in time, so that `sightings` holds none of them.
+    `readable` are the projects that the caller may read; None: all.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -136,6 +137,7 @@ class Unsettled(BaseModel):
     body: str
     returned: list[str] = []
     unread: str | None = None
+    readable: tuple[str, ...] | None = None
 
 
 class LookUpOutcome(BaseModel):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from mem.domain.nodes import Parent
 from mem.ports import Memories
 
 
-async def rests_on(memories: Memories, shas: Sequence[str]) -> dict[str, list[Parent]]:
+async def rests_on(memories: Memories, shas: Sequence[str], told: Collection[str] | None) -> dict[str, list[Parent]]:
     """The parents of each lesson, and of those that are lessons theirs, which have source and turn.
 
-    Each once, nearest first.
+    Each once, nearest first; of the projects that may be told of, None for all.
     """
-    below = await memories.parents(shas) if shas else {}
+    below = await memories.parents(shas, told) if shas else {}
     return {sha: _walked(below[sha], below) for sha in shas}
 
 

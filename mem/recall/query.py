@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mem.domain.ids import SHARED
-from mem.domain.lookup import LookUpInput, Scope
+from mem.domain.lookup import LookUpInput
 from mem.domain.signatures import Signature
 from mem.parsing import identifying
 from mem.parsing.excerpts import Quoted, Reading
@@ -119,8 +119,8 @@ def read_query(request: LookUpInput, *, extracting: bool = True) -> Query:
     signatures: tuple[Signature, ...] = ()
     failure: Probe | None = None
     sure = True
-    wide = _reach(request.project, request.scope, federated_by_default=True)
-    narrow = _reach(request.project, request.scope, federated_by_default=False)
+    wide = _reach(request, federated_by_default=True)
+    narrow = _reach(request, federated_by_default=False)
     if extracting and source is not None and source.strip():
         signatures, lines, sure = read_failure(source)
         failure = Probe(lines, wide, fails=True) if lines is not None else None
@@ -169,7 +169,6 @@ def _told(reading: Reading, safe: str) -> list[Quoted]:
     return Reading(said).telling(limit=FAILURE_LINES, around=True) if said != safe else []
 
 
-def _reach(project: str, scope: Scope | None, *, federated_by_default: bool) -> Reach:
-    if scope is None:
-        return Reach(project, federated_by_default)
-    return Reach(project, scope == "all-projects")
+def _reach(request: LookUpInput, *, federated_by_default: bool) -> Reach:
+    federated = federated_by_default if request.scope is None else request.scope == "all-projects"
+    return Reach(request.project, federated, None if request.readable is None else tuple(request.readable))

@@ -50,7 +50,7 @@ async def recall(memories: Memories, legs: Legs, question: Question, vectors: Ma
         context={hit.sha: hit.context for hit in found},
         besides=explanations.besides,
     )
-    gathered = await unite(memories, legs, [], similar)
+    gathered = await unite(memories, legs, [], similar, question.reach.told)
     if gathered is None:
         return Recalled(by_leg)
     candidates: list[Candidate] = []

@@ -73,7 +73,7 @@ class QueryMemories:
         asked = question.asked
         scored = await score_best(self._ports.reranker, legs, lambda _: asked, recalled.candidates, wanted=request.k)
         ranked = rank_hits(*scored, request.project, request.k)
-        provenance = await legs.run("text", "provenance", self._provenance(ranked), dict[str, list[Parent]]())
+        provenance = await legs.run("text", "provenance", self._provenance(ranked, question), dict[str, list[Parent]]())
         answer = QueryAnswer(
             query_id=request.request_id,
             project=request.project,
@@ -90,7 +90,7 @@ class QueryMemories:
         # No vectors at all where the embedder failed.
         return await recall(self._ports.memories, legs, question, dict(zip(question.texts, vectors, strict=False)))
 
-    async def _provenance(self, ranked: Sequence[Ranked]) -> dict[str, list[Parent]]:
+    async def _provenance(self, ranked: Sequence[Ranked], question: Question) -> dict[str, list[Parent]]:
         """What each hit rests on, nearest first: its parents, and what those that are lessons rest on.
 
         Each once, and what was said at one place once, too, however many excerpts of it there are.
@@ -104,7 +104,7 @@ class QueryMemories:
                 own[node.stored_sha] = [
                     Parent(level=node.level, sha=node.stored_sha, source=node.source, turn=node.turn)
                 ]
-        found = await rests_on(self._ports.memories, lessons)
+        found = await rests_on(self._ports.memories, lessons, question.reach.told)
         return own | {sha: each_place_once(parents) for sha, parents in found.items()}
 
     async def _store(

@@ -88,7 +88,9 @@ def plain_question(request: QueryInput) -> Question:
         text=text,
         tool=None,
         levels=tuple(sorted(set(request.levels))),
-        reach=Reach(request.project, federated=False),
+        reach=Reach(
+            request.project, federated=False, readable=None if request.readable is None else tuple(request.readable)
+        ),
         width=max(WIDTH, WIDTH_OF_EACH * request.k),
         terms=tuple(asked_terms(text, failing=False)),
         fault=Fault(text) if fault is None else Fault(*(part[:TASK_CHARACTERS] for part in fault)),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mem.domain.nodes import Node, StoredNode
 from mem.ports import Alike
 from mem.store import nodes
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
+from mem.store.reaching import listed
 from mem.writing.entries import plain_sha
 from mem.writing.likeness import bands, rules_sha, same
 
@@ -48,11 +49,12 @@ async def _superseded(connection: Connection, node: Node, near: Sequence[str], e
     return None
 
 
-async def returned_alike(connection: Connection, node: Node) -> StoredNode | None:
+async def returned_alike(
+    connection: Connection, node: Node, readable: Collection[str] | None = None
+) -> StoredNode | None:
     """The lesson of another project that says the same and that a lookup returned to the project of `node`."""
-    cursor = await connection.execute(
-        sql("nodes.returned"), {"project": node.project, "bands": bands(node.text), "limit": MOST}
-    )
+    asked = {"project": node.project, "bands": bands(node.text), "readable": listed(readable), "limit": MOST}
+    cursor = await connection.execute(sql("nodes.returned"), asked)
     sha = next((sha for sha, text, _ in await cursor.fetchall() if same(node.text, text)), None)
     return None if sha is None else (await nodes.by_sha(connection, [sha]))[sha]
 

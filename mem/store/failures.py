@@ -16,6 +16,7 @@ from mem.ports import Clock, CoarseHit, GapQuery, GapsFound, Known, KnownHit, Re
 from mem.store import gaps, journal, nodes
 from mem.store.pool import Connection, Pool, execute_each, in_transaction, on_connection
 from mem.store.queries import sql
+from mem.store.reaching import within
 from mem.writing import entries
 from mem.writing.links import compared
 
@@ -93,7 +94,7 @@ class PostgresFailures:
         """The nodes that the signatures point at, superseded ones included, by signature and sha; and since when."""
 
         async def work(connection: Connection) -> Known:
-            parameters = {"sig_shas": list(sig_shas), "algo": algo, **reach._asdict()}
+            parameters = {"sig_shas": list(sig_shas), "algo": algo, **within(reach)}
             rows = await (await connection.execute(sql("failures.known"), parameters)).fetchall()
             return Known(
                 [KnownHit(sig_sha, sha) for sig_sha, sha, _ in rows if sha is not None],
@@ -107,7 +108,7 @@ class PostgresFailures:
 
         async def work(connection: Connection) -> list[CoarseHit]:
             cursor = connection.cursor(row_factory=class_row(CoarseHit))
-            parameters = {"sig_coarse": list(sig_coarse), "algo": algo, "limit": limit, **reach._asdict()}
+            parameters = {"sig_coarse": list(sig_coarse), "algo": algo, "limit": limit, **within(reach)}
             return await (await cursor.execute(sql("failures.coarse"), parameters)).fetchall()
 
         return await on_connection(self._pool, work)
@@ -173,7 +174,7 @@ def count_row(
 
 async def seen(connection: Connection, sig_shas: Sequence[str], reach: Reach) -> dict[str, Seen]:
     """The counts of each signature within a reach."""
-    cursor = await connection.execute(sql("failures.seen"), {"sig_shas": list(sig_shas), **reach._asdict()})
+    cursor = await connection.execute(sql("failures.seen"), {"sig_shas": list(sig_shas), **within(reach)})
     found = {sha: Seen(times, last.isoformat()) for sha, times, last in await cursor.fetchall()}
     return {sha: found.get(sha, NEVER) for sha in sig_shas}
 

@@ -17,6 +17,7 @@ from mem.recall.bm25 import Asked, Document, Matched, Place, Totals, best, score
 from mem.store import journal
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
+from mem.store.reaching import within
 
 EXACT_LIMIT = 1_000
 """Among so many nodes every one that holds a term is scored."""
@@ -131,7 +132,7 @@ async def _matching(
         **{f"term{place}": term for place, term in enumerate(asked.terms)},
     }
     rows: list[Matched] = []
-    for project in [None] if reach.federated else counts.projects:
+    for project in [None] if reach.seen is None else counts.projects:
         cursor = await connection.execute(statement, {**parameters, "project": project})
         rows += [Matched(*row) for row in await cursor.fetchall()]
     return rows
@@ -179,7 +180,7 @@ def _together(asked: Asked, counts: _Counts) -> list[str]:
 async def _counts(
     connection: Connection, terms: Sequence[str], groups: Sequence[str], reach: Reach
 ) -> dict[str, _Counts]:
-    parameters = {"terms": list(terms), "groups": list(groups), **reach._asdict()}
+    parameters = {"terms": list(terms), "groups": list(groups), **within(reach)}
     rows = await (await connection.execute(sql("lexical.counts"), parameters)).fetchall()
     totals: dict[str, Totals] = {}
     projects: dict[str, list[str]] = {}

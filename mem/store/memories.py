@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
 from mem.domain.accepting import MadeProjection, Projection
@@ -61,9 +61,9 @@ class PostgresMemories:
         """The lesson of the same project, visibility, owner and container that says the same as `node`."""
         return await on_connection(self._pool, lambda c: alike.alike(c, node, excluded))
 
-    async def returned_alike(self, node: Node) -> StoredNode | None:
+    async def returned_alike(self, node: Node, readable: Collection[str] | None = None) -> StoredNode | None:
         """The lesson of another project that says the same as `node` and that a lookup returned to its project."""
-        return await on_connection(self._pool, lambda c: alike.returned_alike(c, node))
+        return await on_connection(self._pool, lambda c: alike.returned_alike(c, node, readable))
 
     async def supersede(self, old: str, new: str) -> Superseded:
         """Make `new` the successor of `old`, with its journal record; again it returns the same.
@@ -148,13 +148,13 @@ class PostgresMemories:
         """The projects of which anything is known that all may read, by name; `*` where something is shared."""
         return await on_connection(self._pool, nodes.projects)
 
-    async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
+    async def parents(self, shas: Sequence[str], told: Collection[str] | None = None) -> dict[str, list[Parent]]:
         """The parents of each node and of the L1 among these, by child, in order of level, source, turn and sha."""
-        return await on_connection(self._pool, lambda c: nodes.parents(c, shas))
+        return await on_connection(self._pool, lambda c: nodes.parents(c, shas, told))
 
-    async def lineages(self, shas: Sequence[str]) -> dict[str, Lineage]:
+    async def lineages(self, shas: Sequence[str], told: Collection[str] | None = None) -> dict[str, Lineage]:
         """For each sha the live node that stands for it; one without is left out."""
-        return await on_connection(self._pool, lambda c: nodes.lineages(c, shas))
+        return await on_connection(self._pool, lambda c: nodes.lineages(c, shas, told))
 
     async def nearest(
         self, kind: VectorKind, levels: Sequence[Level], vector: Vector, reach: Reach, limit: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, LiteralString
 
 from psycopg import sql as compose
@@ -14,6 +14,7 @@ from mem.domain.nodes import Level, Node, Parent, StoredNode
 from mem.ports import Lineage, Reach, VectorHit
 from mem.store.pool import Connection
 from mem.store.queries import sql
+from mem.store.reaching import listed, within
 from mem.writing.entries import plain_sha
 from mem.writing.likeness import bands, rules_sha
 from mem.writing.superseding import LESSONS
@@ -87,10 +88,12 @@ async def require(connection: Connection, shas: Sequence[str]) -> None:
         raise NotFound(f"No node {missing[0]}.", "Accept it first, or name another.")
 
 
-async def lineages(connection: Connection, shas: Sequence[str]) -> dict[str, Lineage]:
-    """For each sha the live node at the end of its successors."""
+async def lineages(
+    connection: Connection, shas: Sequence[str], told: Collection[str] | None = None
+) -> dict[str, Lineage]:
+    """For each sha the live node at the end of its successors, where it is of a project that may be told of."""
     cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(sql("nodes.lineages"), {"shas": list(shas)})
+    await cursor.execute(sql("nodes.lineages"), {"shas": list(shas), "told": listed(told)})
     found: dict[str, Lineage] = {}
     for row in await cursor.fetchall():
         origin, path, symptom = row.pop("origin"), row.pop("path"), row.pop("projected")
@@ -121,10 +124,12 @@ async def projects(connection: Connection) -> list[str]:
     return [project for (project,) in await (await connection.execute(sql("nodes.projects"))).fetchall()]
 
 
-async def parents(connection: Connection, shas: Sequence[str]) -> dict[str, list[Parent]]:
+async def parents(
+    connection: Connection, shas: Sequence[str], told: Collection[str] | None = None
+) -> dict[str, list[Parent]]:
     """The direct parents of each node, empty for one without, and those of the lessons among them."""
     found: dict[str, list[Parent]] = {sha: [] for sha in shas}
-    cursor = await connection.execute(sql("nodes.parents"), {"shas": list(shas)})
+    cursor = await connection.execute(sql("nodes.parents"), {"shas": list(shas), "told": listed(told)})
     for child, level, sha, source, turn in await cursor.fetchall():
         found.setdefault(child, []).append(Parent(level=level, sha=sha, source=source, turn=turn))
     return found
@@ -135,13 +140,13 @@ async def lexical(
 ) -> list[VectorHit]:
     """The nodes most similar by trigrams."""
     statement = with_literals(sql("nodes.lexical"), levels=levels)
-    cursor = await connection.execute(statement, {"text": text, "limit": limit, **reach._asdict()})
+    cursor = await connection.execute(statement, {"text": text, "limit": limit, **within(reach)})
     return [VectorHit(*row) for row in await cursor.fetchall()]
 
 
 async def by_tool(connection: Connection, tool: str, reach: Reach, limit: int) -> list[str]:
     """Lessons whose signatures carry the tool, superseded ones included."""
-    cursor = await connection.execute(sql("nodes.by_tool"), {"tool": tool, "limit": limit, **reach._asdict()})
+    cursor = await connection.execute(sql("nodes.by_tool"), {"tool": tool, "limit": limit, **within(reach)})
     return [sha for (sha,) in await cursor.fetchall()]
 
 

@@ -9,6 +9,7 @@ from mem.ports import Clock, Embedder, ListedSkill, Reach, Skill, Vector
 from mem.store import embeddings, journal
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
+from mem.store.reaching import within
 from mem.writing import entries
 from mem.writing.skills import no_skill
 
@@ -77,7 +78,7 @@ class PostgresSkills:
 
         async def work(connection: Connection) -> list[tuple[Skill, float]]:
             query = HalfVector(list(vector))
-            parameters = {"vector": query, "dimensions": query.dimensions(), "limit": limit, **reach._asdict()}
+            parameters = {"vector": query, "dimensions": query.dimensions(), "limit": limit, **within(reach)}
             rows = await (await connection.execute(sql("skills.nearest"), parameters)).fetchall()
             return [(Skill(*fields), similarity) for *fields, similarity in rows]
 

@@ -18,6 +18,7 @@ from mem.ports import Embedder, Reach, Vector, VectorHit
 from mem.store import embeddings, journal, nodes
 from mem.store.pool import Connection
 from mem.store.queries import sql
+from mem.store.reaching import within
 from mem.store.vector_index import check_active
 
 EXACT_LIMIT = 15_000
@@ -101,7 +102,7 @@ async def nearest(
         "limit": limit,
         "parts": limit * _PARTS_OF_EACH,
         "exact_limit": exact_limit,
-        **reach._asdict(),
+        **within(reach),
     }
     for group, members in _GROUPS:
         if wanted := tuple(sorted(members.intersection(levels))):

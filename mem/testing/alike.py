@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from mem.domain.errors import NotFound
 from mem.domain.nodes import Node, StoredNode
@@ -31,9 +31,10 @@ def alike(state: FakeState, node: Node, excluded: Sequence[str]) -> Alike | None
     return None
 
 
-def returned_alike(state: FakeState, node: Node) -> StoredNode | None:
+def returned_alike(state: FakeState, node: Node, readable: Collection[str] | None) -> StoredNode | None:
     """The lesson of another project that says the same and that a lookup returned to the project of `node`."""
-    near = _near(state, node, [sha for project, sha in state.returned if project == node.project])
+    returned = [sha for project, sha in state.returned if project == node.project]
+    near = _near(state, node, [sha for sha in returned if readable is None or state.nodes[sha].project in readable])
     return state.stored(near[0]) if near else None
 
 

@@ -197,5 +197,5 @@ def _sightings(state: FakeState, sig_sha: str, reach: Reach) -> dict[Occurrence,
     return {
         one: day
         for one, day in state.occurrences.items()
-        if one.sig_sha == sig_sha and (reach.federated or one.project == reach.project)
+        if one.sig_sha == sig_sha and (reach.counted is None or one.project in reach.counted)
     }

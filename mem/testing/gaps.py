@@ -20,7 +20,7 @@ def find(state: FakeState, query: GapQuery) -> GapsFound:
         for one, day in state.occurrences.items()
         if (query.counted is None or one.project in query.counted)
         and one.sig_sha not in known
-        and not _shadowed(state, state.signatures[one.sig_sha], explaining, query.algo)
+        and not _shadowed(state, state.signatures[one.sig_sha], explaining, query)
         and (query.tool is None or state.signatures[one.sig_sha].tool == query.tool)
     ]
     since = query.since or date.min
@@ -60,14 +60,28 @@ def _explains(state: FakeState, sha: str, query: GapQuery) -> bool:
     )
 
 
-def _shadowed(state: FakeState, one: Signature, explaining: set[str], algo: int) -> bool:
+def _shadowed(state: FakeState, one: Signature, explaining: set[str], query: GapQuery) -> bool:
     """Whether a signature of another version says the same, and stands for this one."""
-    twins = [other for other in state.signatures.values() if _says(other) == _says(one)]
+    algo = query.algo
+    twins = [
+        other for other in state.signatures.values() if _says(other) == _says(one) and _is_told(state, other, query)
+    ]
     if one.algo != algo:
         return any(other.algo == algo for other in twins)
+    if not _is_told(state, one, query):
+        return False
     current = {sha for sig_sha, sha in state.links if state.signatures[sig_sha].algo == algo}
     others = {other.sig_sha for other in twins if other.algo != algo}
     return any(sig_sha in others and sha in explaining - current for sig_sha, sha in state.links)
+
+
+def _is_told(state: FakeState, signature: Signature, query: GapQuery) -> bool:
+    """Whether a signature was seen, or is linked, in a project that may be read."""
+    if query.readable is None:
+        return True
+    seen = {one.project for one in state.occurrences if one.sig_sha == signature.sig_sha}
+    linked = {state.nodes[sha].project for sig_sha, sha in state.links if sig_sha == signature.sig_sha}
+    return not (seen | linked).isdisjoint(query.readable)
 
 
 def _says(signature: Signature) -> tuple[str, str, str | None, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.canonical import sha256_hex
@@ -57,9 +57,9 @@ class FakeMemories:
         """The lesson of the same project, visibility, owner and container that says the same as `node`."""
         return alike.alike(self._state, node, excluded)
 
-    async def returned_alike(self, node: Node) -> StoredNode | None:
+    async def returned_alike(self, node: Node, readable: Collection[str] | None = None) -> StoredNode | None:
         """The lesson of another project that says the same as `node` and that a lookup returned to its project."""
-        return alike.returned_alike(self._state, node)
+        return alike.returned_alike(self._state, node, readable)
 
     async def supersede(self, old: str, new: str) -> Superseded:
         """Make `new` the successor of `old`, with its journal record; again it returns the same."""
@@ -157,15 +157,15 @@ class FakeMemories:
         there = {sha: node for sha, node in self._state.nodes.items() if sha not in self._state.removed}
         return sorted({node.project for node in there.values() if node.visibility == "global"})
 
-    async def parents(self, shas: Sequence[str]) -> dict[str, list[Parent]]:
+    async def parents(self, shas: Sequence[str], told: Collection[str] | None = None) -> dict[str, list[Parent]]:
         """The parents of each node and of the L1 among these, by child, in order of level, source, turn and sha."""
-        direct = {sha: self._parents(sha) for sha in shas}
+        direct = {sha: self._parents(sha, told) for sha in shas}
         between = {parent.sha for parents in direct.values() for parent in parents if parent.level == "L1"}
-        return {sha: self._parents(sha) for sha in between if self._state.edges.get(sha)} | direct
+        return {sha: found for sha in between if (found := self._parents(sha, told))} | direct
 
-    async def lineages(self, shas: Sequence[str]) -> dict[str, Lineage]:
+    async def lineages(self, shas: Sequence[str], told: Collection[str] | None = None) -> dict[str, Lineage]:
         """For each sha the live node that stands for it; one without is left out."""
-        return {sha: lineage for sha in shas if (lineage := self._lineage(sha))}
+        return {sha: lineage for sha in shas if (lineage := self._lineage(sha, told))}
 
     async def nearest(
         self, kind: VectorKind, levels: Sequence[Level], vector: Vector, reach: Reach, limit: int
@@ -201,7 +201,7 @@ class FakeMemories:
         for sig_sha, sha in state.links:
             if state.signatures[sig_sha].tool == tool:
                 seen = [one for one in state.occurrences if one.sig_sha == sig_sha]
-                near = [one for one in seen if reach.federated or one.project == reach.project]
+                near = [one for one in seen if reach.counted is None or one.project in reach.counted]
                 times[sha] = times.get(sha, 0) + len(near)
         found = [sha for sha in times if self._readable(sha, ("L1", "L2"), reach)]
         found.sort(key=lambda sha: (state.nodes[sha].project != reach.project, -times[sha], sha))
@@ -243,20 +243,24 @@ class FakeMemories:
         if missing := sorted(set(shas) - set(self._state.nodes)):
             raise NotFound(f"No node {missing[0]}.", "Accept it first, or name another.")
 
-    def _parents(self, sha: str) -> list[Parent]:
-        nodes = [(self._state.nodes[one], one) for one in self._state.edges.get(sha, set())]
+    def _told(self, sha: str, told: Collection[str] | None) -> bool:
+        return told is None or self._state.nodes[sha].project in told
+
+    def _parents(self, sha: str, told: Collection[str] | None) -> list[Parent]:
+        nodes = [(self._state.nodes[one], one) for one in self._state.edges.get(sha, set()) if self._told(one, told)]
         nodes.sort(key=lambda pair: (pair[0].level, *in_place(pair[0].source, pair[0].turn, pair[1])))
         return [Parent(level=node.level, sha=one, source=node.source, turn=node.turn) for node, one in nodes]
 
-    def _lineage(self, sha: str) -> Lineage | None:
+    def _lineage(self, sha: str, told: Collection[str] | None = None) -> Lineage | None:
         path: list[str] = []
         while sha in self._state.superseded_by and sha not in path:
             path.append(sha)
             sha = self._state.superseded_by[sha]
-        if sha not in self._state.nodes or sha in path or sha in self._state.removed:
+        if sha not in self._state.nodes or sha in path or sha in self._state.removed or not self._told(sha, told):
             return None
         projection = self._state.projections.get(sha)
-        return Lineage(self._state.stored(sha), tuple(path), "" if projection is None else projection.text)
+        passed = tuple(one for one in path if self._told(one, told))
+        return Lineage(self._state.stored(sha), passed, "" if projection is None else projection.text)
 
     def _activate(self, embedder: Embedder) -> None:
         wanted = (embedder.model_id, embedder.dimensions)

@@ -150,4 +150,4 @@ class FakeJournal:
 
 def within(project: str, reach: Reach) -> bool:
     """Whether what belongs to a project, or to all of them, is within reach."""
-    return reach.federated or project in {reach.project, "*"}
+    return reach.seen is None or project in reach.seen

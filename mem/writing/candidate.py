@@ -15,7 +15,7 @@ from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 from mem.ports import Journal
 
-_OUTSIDE_RECORD = {"request_id", "project", "wait", "fingerprint", "override"}
+_OUTSIDE_RECORD = {"request_id", "project", "wait", "fingerprint", "override", "readable"}
 
 RequestT = TypeVar("RequestT", bound=AcceptRequest)
 

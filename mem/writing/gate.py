@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from mem.domain.accepting import AcceptStep, Verdict
@@ -54,8 +55,12 @@ def verdict_key(step: AcceptStep) -> str:
     return f"verdict:accept:{step.project}:{step.request_id}"
 
 
-async def judge(memories: Memories, candidate: Candidate) -> Verdict:
-    """Apply the deterministic rules in their order; the first that objects decides."""
+async def judge(memories: Memories, candidate: Candidate, readable: Collection[str] | None = None) -> Verdict:
+    """Apply the deterministic rules in their order; the first that objects decides.
+
+    Args:
+        readable: the projects of which a verdict may tell besides the candidate's own; None: all.
+    """
     if (verdict := no_evidence(candidate)) is not None:
         return verdict
     found = await memories.nodes([*candidate.parents, *candidate.supersedes])
@@ -64,7 +69,7 @@ async def judge(memories: Memories, candidate: Candidate) -> Verdict:
     case = case_of(candidate, found)
     if (verdict := await asyncio.to_thread(_first, _REFUSED, case)) is not None:
         return verdict
-    for resembles in (duplicate, returned_lesson):
+    for resembles in (duplicate, partial(returned_lesson, readable=readable)):
         if (verdict := await resembles(memories, candidate)) is not None:
             return verdict
     if (verdict := await asyncio.to_thread(_first, _WORTHLESS, case)) is not None:
@@ -83,7 +88,7 @@ async def gate(
     key = verdict_key(step)
     recorded = await journal.find(key)
     if recorded is None:
-        judged = await judge(memories, candidate)
+        judged = await judge(memories, candidate, step.readable)
         if judged.accept and then is not None:
             judged = await then(candidate, judged, last=step.last_ask)
         verdict = await overrule(memories, candidate, judged)

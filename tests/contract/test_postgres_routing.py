@@ -12,12 +12,14 @@ from mem.ports import Reach
 from mem.store import nodes, vectors
 from mem.store.pool import Pool
 from mem.store.queries import sql
+from mem.store.reaching import within
 from mem.store.vector_index import INDEXES, build
 from tests.contract.parts import Parts, postgres_parts
 
 DIMENSIONS = 64
 HERE = Reach("p0", federated=False)
 EVERYWHERE = Reach("p0", federated=True)
+SOME = Reach("p0", federated=True, readable=("p1", "p2"))
 
 
 async def _fill(pool: Pool, number: int, *, kind: str = "text", level: str = "L1", projects: int = 4) -> np.ndarray:
@@ -53,7 +55,7 @@ async def _plan(
         levels=levels, kind=kind, level_group="lesson" if "L1" in levels or "L2" in levels else levels[0],
     )  # fmt: skip
     vector = HalfVector([1.0] * DIMENSIONS)
-    parameters = {"vector": vector, "limit": 50, "exact_limit": exact_limit, **reach._asdict()}
+    parameters = {"vector": vector, "limit": 50, "exact_limit": exact_limit, **within(reach)}
     async with pool.connection() as connection:
         lines = [line for (line,) in await (await connection.execute(statement, parameters)).fetchall()]
     return "\n".join(line for line in lines if "never executed" not in line)
@@ -72,9 +74,9 @@ def _best(vectors: np.ndarray, query: np.ndarray, among: list[int], limit: int) 
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.name)
 async def test_each_group_has_its_index(pool, index):
-    """The search through an index takes the partial one of its kind and levels, federated or not."""
+    """The search through an index takes the partial one of its kind and levels, federated, restricted or not."""
     await _fill(pool, 3000, kind=index.kind, level=index.levels[0])
-    for reach in EVERYWHERE, HERE:
+    for reach in EVERYWHERE, SOME, HERE:
         plan = await _plan(pool, index.kind, index.levels, reach, exact_limit=0)
         assert f"Index Scan using {index.name} " in plan
         assert "memory_vector_scope" not in plan
@@ -93,6 +95,15 @@ async def test_exact_search_of_a_project_reads_only_the_project(pool):
     assert "memory_vector_scope" in plan
     assert "memory_vector_text" not in plan
     assert "memory_vector_text" not in await _plan(pool, "text", ("L1", "L2"), EVERYWHERE)
+
+
+async def test_who_may_read_all_pays_for_no_restriction(pool):
+    """The condition on projects is gone from the plan where there is none, and one on the projects else."""
+    await _fill(pool, 3000, projects=20)
+    assert "project" not in await _plan(pool, "text", ("L1", "L2"), EVERYWHERE)
+    plan = await _plan(pool, "text", ("L1", "L2"), SOME)
+    assert "project = ANY ('{p0,p1,p2,*}'::text[])" in plan
+    assert "IS NULL" not in plan
 
 
 async def test_exact_search_finds_all(pool):
@@ -120,7 +131,14 @@ async def test_indexed_search_finds_nearly_all(pool):
 
 @pytest.mark.parametrize(
     ("exact_limit", "reach", "by_index"),
-    [(3000, EVERYWHERE, False), (2999, EVERYWHERE, True), (750, HERE, False), (749, HERE, True)],
+    [
+        (3000, EVERYWHERE, False),
+        (2999, EVERYWHERE, True),
+        (750, HERE, False),
+        (749, HERE, True),
+        (2250, SOME, False),
+        (2249, SOME, True),
+    ],
 )
 async def test_route(pool, exact_limit, reach, by_index):
     """The live rows within reach decide: exact up to the limit, through the index above."""
@@ -186,7 +204,7 @@ async def test_known_signature_is_found_by_its_key(pool, algo):
         )
         await connection.execute("ANALYZE signature_link, failure_signature, memory_node")
         cursor = await connection.execute(
-            "EXPLAIN " + sql("failures.known"), {"sig_shas": ["s1", "s2"], "algo": algo, **EVERYWHERE._asdict()}
+            "EXPLAIN " + sql("failures.known"), {"sig_shas": ["s1", "s2"], "algo": algo, **within(EVERYWHERE)}
         )
         plan = "\n".join(line for (line,) in await cursor.fetchall())
     assert "signature_link_pkey" in plan
@@ -199,6 +217,6 @@ async def test_lexical_search_has_its_index(pool):
     async with pool.connection() as connection:
         await connection.execute("SET enable_seqscan = off")
         statement = nodes.with_literals("EXPLAIN " + sql("nodes.lexical"), levels=["L1", "L2"])
-        parameters = {"text": "lesson 4711 registry", "limit": 50, **EVERYWHERE._asdict()}
+        parameters = {"text": "lesson 4711 registry", "limit": 50, **within(EVERYWHERE)}
         plan = "\n".join(line for (line,) in await (await connection.execute(statement, parameters)).fetchall())
     assert "memory_node_trigrams" in plan

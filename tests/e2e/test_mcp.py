@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, NamedTuple
 
+import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ResourceTemplateReference
 
 from mem.addresses import Addresses
+from mem.domain.rights import Token, entry_of, hash_of
 from mem.gateway.mcp import tools
 from mem.gateway.mcp.reaching import Reaching
-from mem.gateway.mcp.server import create_server
+from mem.gateway.mcp.server import create_server, unrestricted
 from tests.e2e.conftest import Loop
 from tests.mcp_server import free_port, over_http, over_stdio
 from tests.wire import Wire
@@ -125,7 +130,7 @@ async def test_while_temporal_is_away_tools_say_so_and_they_answer_when_it_is_ba
     log = "# harbor/crane\n./harbor/crane/away.go:3:2: undefined: hookAll\n"
     gone = Addresses(loop.home, None, f"127.0.0.1:{free_port()}", "default", None, None, "mem")
     at = [gone]
-    async with Client(create_server(Reaching(lambda: at[0]), "harbor")) as client:
+    async with Client(create_server(Reaching(lambda: at[0]), "harbor", unrestricted)) as client:
         answer = await client.call_tool("memory_context", {"signature_source": log})
         assert "No Temporal server answers" in answer.content[0].text
         at[0] = gone._replace(temporal=await wire.start())
@@ -148,3 +153,86 @@ async def test_a_used_request_id_with_another_question_is_told(url: str) -> None
         assert other.is_error
         assert other.content[0].text.startswith("RequestConflict: ")
         assert await call(client, "memory_query", question="Which tag?", request_id="used-mcp") == first
+
+
+class Guarded(NamedTuple):
+    """A server that asks for tokens."""
+
+    url: str
+    secrets: dict[str, str]
+
+    def client(self, name: str, mode: str) -> Client:
+        headers = {"Authorization": f"Bearer {self.secrets[name]}"}
+        return Client(
+            streamable_http_client(self.url, http_client=httpx2.AsyncClient(headers=headers, timeout=60)), mode=mode
+        )
+
+
+@pytest.fixture(scope="module")
+async def guarded(loop: Loop) -> AsyncIterator[Guarded]:
+    made = {name: secrets.token_hex(16) for name in ("harbor", "pier")}
+    entries = [
+        Token(name=name, sha256=hash_of(secret.encode()), read=[name], write=["harbor"] if name == "harbor" else [])
+        for name, secret in made.items()
+    ]
+    async with over_http(loop.home, MEM_TOKENS="\n".join(map(entry_of, entries))) as url:
+        yield Guarded(url, made)
+
+
+async def test_without_a_token_nobody_gets_in(guarded: Guarded) -> None:
+    """A caller without a token or with one that is not known is served nothing."""
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    unknown = [{}, {"Authorization": "Bearer guessed"}]
+    async with httpx2.AsyncClient(timeout=60) as client:
+        refused = [await client.post(guarded.url, json=hello, headers=headers) for headers in unknown]
+    assert [(each.status_code, each.headers["www-authenticate"][:6]) for each in refused] == [(401, "Bearer")] * 2
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_who_may_read_one_project_learns_nothing_of_another(guarded: Guarded, mode: str) -> None:
+    """No tool, resource, completion or error tells of the lesson, its failure or its sha; its owner finds it all."""
+    asked = {"signature_source": LOG.format(line=77), "project": "harbor"}
+    async with guarded.client("harbor", mode) as owner:
+        sha = (await call(owner, "memory_accept", **LESSON, project="harbor"))["sha"] or ""
+        lesson_sha = (await call(owner, "memory_context", **asked))["lessons"][0]["sha"]
+        assert sha in ("", lesson_sha)
+        assert (await call(owner, "memory_show", sha=lesson_sha))["sha"] == lesson_sha
+    told = []
+    async with guarded.client("pier", mode) as other:
+        elsewhere = {**asked, "project": "pier", "scope": "all-projects"}
+        context = await call(other, "memory_context", **elsewhere)
+        assert (context["tier"], context["signatures"][0]["known"]) == (None, False)
+        told.append(json.dumps({**context, "request_id": ""}))
+        for name, arguments in {
+            "memory_context": asked,
+            "memory_query": {"question": "Which build tag does crane need?", "project": "harbor"},
+            "memory_accept": {**LESSON, "project": "harbor"},
+            "memory_show": {"sha": lesson_sha[:12]},
+        }.items():
+            refused = await other.call_tool(name, arguments)
+            assert refused.is_error, name
+            told.append(refused.content[0].text.replace(lesson_sha[:12], "", 1))
+        with pytest.raises(MCPError, match="No memory begins with"):
+            await other.read_resource(f"memory://{lesson_sha[:8]}")
+        typed = {"name": "sha", "value": lesson_sha[:8]}
+        offered = await other.complete(ResourceTemplateReference(uri="memory://{sha}"), typed)
+        assert offered.completion.values == []
+    assert lesson_sha[:8] not in "".join(told)
+    assert "hookAll" not in "".join(told)
+
+
+async def test_a_session_is_of_the_token_that_opened_it(guarded: Guarded) -> None:
+    """Whoever learns the id of another one's session cannot go on in it."""
+    accept = {"Accept": "application/json, text/event-stream"}
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    async with httpx2.AsyncClient(headers=accept, timeout=60) as client:
+
+        async def post(name: str, method: str, session: dict[str, str], params: dict[str, Any]) -> httpx2.Response:
+            bearer = {"Authorization": f"Bearer {guarded.secrets[name]}"}
+            message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            return await client.post(guarded.url, json=message, headers={**bearer, **session})
+
+        opened = await post("harbor", "initialize", {}, hello)
+        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        assert (await post("pier", "tools/list", session, {})).status_code == 404
+        assert (await post("harbor", "tools/list", session, {})).status_code == 200

@@ -27,21 +27,18 @@ async def serve(settings: Settings, arguments: argparse.Namespace) -> None:
     """Serve until the agent leaves, SIGTERM or SIGINT.
 
     Raises:
-        ConfigurationError: a part that this needs is not installed, or the port is taken.
+        ConfigurationError: a part that this needs is not installed, or it may not or cannot listen there.
     """
     reaching = Reaching(partial(find_addresses, settings))
     try:
-        from mem.gateway.mcp.server import create_server  # noqa: PLC0415 - only with the extra `mcp`
+        if arguments.http:
+            from mem.gateway.mcp.http import serve_http  # noqa: PLC0415 - only with the extras `mcp` and `http`
 
-        server = create_server(reaching, arguments.project)
-        if not arguments.http:
-            from mem.gateway.mcp.stdio import serve_stdio  # noqa: PLC0415
+            await serve_http(reaching, arguments.project, settings, host=arguments.host, port=arguments.port)
+        else:
+            from mem.gateway.mcp.stdio import serve_stdio  # noqa: PLC0415 - only with the extra `mcp`
 
-            await serve_stdio(server)
-            return
-        from mem.gateway.mcp.http import serve_http  # noqa: PLC0415
-
-        await serve_http(server, arguments.port)
+            await serve_stdio(reaching, arguments.project)
     except ModuleNotFoundError as error:
         if (error.name or "mem").split(".")[0] == "mem":
             raise
@@ -70,7 +67,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m mem.gateway.mcp", description=__doc__)
     parser.add_argument("--project")
     parser.add_argument("--http", action="store_true")
-    parser.add_argument("--port", type=int, default=None)
+    parser.add_argument("--host")
+    parser.add_argument("--port", type=int)
     return parser.parse_args()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
+from mem.domain.rights import Rights
 from mem.gateway.mcp.data import tagged
 from mem.gateway.mcp.schemas import texts, told_of
 from mem.gateway.mcp.tools import Tools
@@ -38,7 +39,7 @@ class Prompts:
         ]
         return [Prompt(name=TRIAGE, title=title, description=description, arguments=arguments)]
 
-    async def filled(self, name: str, arguments: Mapping[str, str] | None, caller: str = "") -> GetPromptResult:
+    async def filled(self, name: str, arguments: Mapping[str, str] | None, rights: Rights) -> GetPromptResult:
         """A prompt with its arguments in it; where the memory does not answer it says so, and helps all the same.
 
         Raises:
@@ -54,7 +55,7 @@ class Prompts:
         if not log.strip() or project is None:
             missing = "`log`: what failed, as it was printed" if not log.strip() else "`project`"
             raise MCPError(INVALID_PARAMS, f"{TRIAGE} needs {missing}.")
-        known = await self._tools.call("memory_context", {"signature_source": log, "project": project}, caller)
+        known = await self._tools.call("memory_context", {"signature_source": log, "project": project}, rights)
         answer = "\n".join(block.text for block in known.content if isinstance(block, TextContent))
         parts = [
             texts()[TRIAGE]["steps"].strip(),

@@ -17,6 +17,8 @@ from mcp_types import (
 )
 
 from mem.domain.errors import AmbiguousPrefix, MemError, NotFound
+from mem.domain.rights import Rights
+from mem.domain.shown import ShownMemory
 from mem.gateway.mcp.reaching import Reaching
 from mem.gateway.mcp.schemas import told_of
 
@@ -41,7 +43,7 @@ class Resources:
             )
         ]
 
-    async def read(self, uri: str) -> ReadResourceResult:
+    async def read(self, uri: str, rights: Rights) -> ReadResourceResult:
         """One memory as JSON.
 
         Raises:
@@ -51,7 +53,7 @@ class Resources:
         if found is None:
             raise MCPError(INVALID_PARAMS, f"{uri[:80]!r} is no memory. Write {TEMPLATE}, with 4 to 64 hex digits.")
         try:
-            memory = await (await self._reaching.reading()).show(found[1])
+            memory = await self._shown(found[1], rights)
         except MemError as error:
             code = (
                 _NOT_FOUND if isinstance(error, NotFound) and not isinstance(error, AmbiguousPrefix) else INVALID_PARAMS
@@ -62,17 +64,21 @@ class Resources:
             contents=[TextResourceContents(uri=f"memory://{memory.sha}", mime_type="application/json", text=text)]
         )
 
-    async def complete(self, reference: object, argument: CompletionArgument) -> CompleteResult:
+    async def complete(self, reference: object, argument: CompletionArgument, rights: Rights) -> CompleteResult:
         """The shas that begin with what was typed, from the fourth digit on."""
         values: list[str] = []
         if isinstance(reference, ResourceTemplateReference) and reference.uri == TEMPLATE and argument.name == "sha":
-            values = await self._beginning(argument.value)
+            values = await self._beginning(argument.value, rights)
         return CompleteResult(completion=Completion(values=values, has_more=False))
 
-    async def _beginning(self, prefix: str) -> list[str]:
+    async def _beginning(self, prefix: str, rights: Rights) -> list[str]:
         try:
-            return [(await (await self._reaching.reading()).show(prefix)).sha]
+            return [(await self._shown(prefix, rights)).sha]
         except AmbiguousPrefix as error:
             return list(error.candidates)
         except MemError:
             return []  # who then reads the memory is told why it cannot be read
+
+    async def _shown(self, sha: str, rights: Rights) -> ShownMemory:
+        rights.require("read")
+        return await (await self._reaching.reading()).show(sha, readable=rights.readable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -27,6 +28,7 @@ from mcp_types import (
 )
 
 from mem.domain.errors import MemError
+from mem.domain.rights import UNRESTRICTED, Rights
 from mem.gateway.mcp.prompts import Prompts
 from mem.gateway.mcp.reaching import Reaching
 from mem.gateway.mcp.resources import Resources
@@ -35,16 +37,23 @@ from mem.gateway.mcp.tools import KINDS, Tools, telling
 
 Context = ServerRequestContext[Any, Any]
 Page = PaginatedRequestParams | None
+RightsOf = Callable[[Context], Rights]
 
 
-def create_server(reaching: Reaching, project: str | None) -> Server[Any]:
+def unrestricted(_: Context) -> Rights:
+    """Over stdio the caller is who started the process, and can do whatever it can."""
+    return UNRESTRICTED
+
+
+def create_server(reaching: Reaching, project: str | None, rights_of: RightsOf) -> Server[Any]:
     """The server over the way to worker and store.
 
     Args:
         reaching: the way there.
         project: which one is meant where a call names none.
+        rights_of: what the caller of a request may do; `unrestricted` where whoever calls is this machine's own user.
     """
-    routes = _Routes(reaching, project)
+    routes = _Routes(reaching, project, rights_of)
     server: Server[Any] = Server(
         "mem",
         version=_version(),
@@ -67,7 +76,8 @@ def create_server(reaching: Reaching, project: str | None) -> Server[Any]:
 class _Routes:
     """What each request of the protocol is answered by."""
 
-    def __init__(self, reaching: Reaching, project: str | None) -> None:
+    def __init__(self, reaching: Reaching, project: str | None, rights_of: RightsOf) -> None:
+        self._rights_of = rights_of
         self._reaching = reaching
         self._tools = Tools(reaching, project)
         self._prompts = Prompts(self._tools, project)
@@ -83,13 +93,13 @@ class _Routes:
         async def tell(seconds: float) -> None:
             await context.session.report_progress(seconds, message="waiting for the memory")
 
-        return await telling(self._tools.call(params.name, params.arguments), tell)
+        return await telling(self._tools.call(params.name, params.arguments, self._rights_of(context)), tell)
 
     async def list_prompts(self, _: Context, __: Page) -> ListPromptsResult:
         return ListPromptsResult(prompts=self._prompts.listed())
 
-    async def get_prompt(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        return await self._prompts.filled(params.name, params.arguments)
+    async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        return await self._prompts.filled(params.name, params.arguments, self._rights_of(context))
 
     async def list_resources(self, _: Context, __: Page) -> ListResourcesResult:
         return ListResourcesResult(resources=[])  # memories are too many to list; tools find them
@@ -97,11 +107,11 @@ class _Routes:
     async def list_templates(self, _: Context, __: Page) -> ListResourceTemplatesResult:
         return ListResourceTemplatesResult(resource_templates=self._resources.templates())
 
-    async def read_resource(self, _: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        return await self._resources.read(params.uri)
+    async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        return await self._resources.read(params.uri, self._rights_of(context))
 
-    async def complete(self, _: Context, params: CompleteRequestParams) -> CompleteResult:
-        return await self._resources.complete(params.ref, params.argument)
+    async def complete(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
+        return await self._resources.complete(params.ref, params.argument, self._rights_of(context))
 
     async def prepare(self, _: Context, __: NotificationParams) -> None:
         """Connect while the agent still thinks: the first call is then as fast as the others."""

@@ -14,12 +14,15 @@ from io import TextIOWrapper
 from typing import Any, BinaryIO, cast
 
 import anyio
-from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
+from mem.gateway.mcp.reaching import Reaching
+from mem.gateway.mcp.server import create_server, unrestricted
 
-async def serve_stdio(server: Server[Any]) -> None:
+
+async def serve_stdio(reaching: Reaching, project: str | None) -> None:
     """Serve one agent until it closes the input."""
+    server = create_server(reaching, project, unrestricted)
     with _claimed() as (incoming, outgoing):
         lines = cast("anyio.AsyncFile[str]", _Lines(incoming))
         written = anyio.wrap_file(TextIOWrapper(outgoing, encoding="utf-8", newline="\n"))

@@ -15,6 +15,7 @@ from mem.domain.errors import InvalidRequest, MemError, TooLarge
 from mem.domain.ids import Text, derived_request_id
 from mem.domain.lookup import ContextRequest
 from mem.domain.query import QueryRequest
+from mem.domain.rights import Rights
 from mem.domain.shown import ShownMemory
 from mem.gateway.mcp.answers import told_acceptance, told_context, told_memory, told_query
 from mem.gateway.mcp.reaching import Reaching
@@ -68,7 +69,7 @@ class Tools:
         self._reaching = reaching
         self._project = project
         self._open = OpenCalls()
-        self._run: dict[str, Callable[[dict[str, Any], str], Awaitable[CallToolResult]]] = {
+        self._run: dict[str, Callable[[dict[str, Any], str, Rights], Awaitable[CallToolResult]]] = {
             "memory_context": self._context,
             "memory_query": self._query,
             "memory_accept": self._accept,
@@ -78,62 +79,69 @@ class Tools:
         """All tools as agents are told of them."""
         return [self._described(name, kind) for name, kind in KINDS.items()]
 
-    async def call(self, name: str, arguments: Mapping[str, Any] | None, caller: str = "") -> CallToolResult:
+    async def call(self, name: str, arguments: Mapping[str, Any] | None, rights: Rights) -> CallToolResult:
         """The answer to a call, or an error that says what to do about it.
 
         Args:
             name: one of KINDS.
             arguments: as the agent gave them; null counts as left out.
-            caller: tells one caller's open calls from another's.
+            rights: what the caller may do.
         """
         request_id: str | None = None
         try:
             given = {field: value for field, value in (arguments or {}).items() if value is not None}
             _check_size(given)
             if name == "memory_show":
-                return await self._show(given)
+                return await self._show(given, rights)
             fields = {**self._defaults(name), **given}
             _check_project(fields)
-            request_id = self._request_id(name, fields, caller)
-            return await self._run[name]({**fields, "request_id": request_id}, request_id)
+            request_id = self._request_id(name, fields, rights)
+            return await self._run[name]({**fields, "request_id": request_id}, request_id, rights)
         except (MemError, ValidationError) as error:
             return failed(error, request_id)
         except Exception as error:
             log.exception("the tool %s failed", name)
             return failed(error, request_id)
 
-    async def _context(self, fields: dict[str, Any], request_id: str) -> CallToolResult:
+    async def _context(self, fields: dict[str, Any], request_id: str, rights: Rights) -> CallToolResult:
         request = ContextRequest.model_validate(fields)
-        reply = await (await self._reaching.client()).look_up(request, deadline=READ_SECONDS)
+        rights.require("read", request.project)
+        client = await self._reaching.client()
+        reply = await client.look_up(request, readable=rights.readable, deadline=READ_SECONDS)
         self._open.answered(request_id)
         text = f"{told_context(reply.answer, request)}\n{footer(request.project, request_id, reply.notes)}"
         return answered(reply.body, text, project=request.project, request_id=request_id, notes=list(reply.notes))
 
-    async def _query(self, fields: dict[str, Any], request_id: str) -> CallToolResult:
+    async def _query(self, fields: dict[str, Any], request_id: str, rights: Rights) -> CallToolResult:
         request = QueryRequest.model_validate(fields)
-        reply = await (await self._reaching.client()).query(request, deadline=READ_SECONDS)
+        rights.require("read", request.project)
+        client = await self._reaching.client()
+        reply = await client.query(request, readable=rights.readable, deadline=READ_SECONDS)
         self._open.answered(request_id)
         text = f"{told_query(reply.answer)}\n{footer(request.project, request_id, reply.notes)}"
         return answered(reply.body, text, request_id=request_id, notes=list(reply.notes))
 
-    async def _accept(self, fields: dict[str, Any], request_id: str) -> CallToolResult:
+    async def _accept(self, fields: dict[str, Any], request_id: str, rights: Rights) -> CallToolResult:
         request = AcceptRequest.model_validate(fields)
-        reply = await (await self._reaching.client()).accept(request, deadline=ACCEPT_SECONDS)
+        rights.require("write", request.project)
+        client = await self._reaching.client()
+        reply = await client.accept(request, readable=rights.readable, deadline=ACCEPT_SECONDS)
         text = f"{told_acceptance(reply.answer)}\n{footer(request.project, request_id, reply.notes)}"
         return answered(reply.body, text, project=request.project, request_id=request_id, notes=list(reply.notes))
 
-    async def _show(self, fields: dict[str, Any]) -> CallToolResult:
+    async def _show(self, fields: dict[str, Any], rights: Rights) -> CallToolResult:
         request = ShowRequest.model_validate(fields)
-        memory = await (await self._reaching.reading()).show(request.sha)
+        rights.require("read")
+        memory = await (await self._reaching.reading()).show(request.sha, readable=rights.readable)
         return answered(memory.model_dump_json(), told_memory(memory))
 
-    def _request_id(self, name: str, fields: Mapping[str, Any], caller: str) -> str:
+    def _request_id(self, name: str, fields: Mapping[str, Any], rights: Rights) -> str:
         given = fields.get("request_id")
         if isinstance(given, str):
             return given
-        if KINDS[name].writes:
-            return derived_request_id(fields)
-        return self._open.id_of(caller, name, fields)
+        # The rights are part of a request: under others the same content is another one.
+        asked = fields if rights.readable is None else {**fields, "readable": rights.readable}
+        return derived_request_id(asked) if KINDS[name].writes else self._open.id_of(rights.name, name, asked)
 
     def _defaults(self, name: str) -> dict[str, Any]:
         level = {"level": "L1"} if name == "memory_accept" else {}

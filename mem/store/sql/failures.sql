@@ -52,7 +52,7 @@ WITH found AS MATERIALIZED (
     SELECT f.algo, l.sig_sha, n.sha
     FROM failure_signature f JOIN signature_link l USING (sig_sha) JOIN memory_node n ON n.sha = l.node_sha
     WHERE l.sig_sha = ANY(%(sig_shas)s) AND n.visibility = 'global'
-      AND (%(federated)s OR n.project IN (%(project)s, '*'))
+      AND (%(seen)s::text[] IS NULL OR n.project = ANY(%(seen)s))
 ), hit AS (
     SELECT sig_sha, sha FROM found
     WHERE algo = %(algo)s OR NOT EXISTS (
@@ -61,7 +61,7 @@ WITH found AS MATERIALIZED (
     )
 ), since AS (
     SELECT sig_sha, min(first_seen) AS first_seen FROM occurrence_count
-    WHERE sig_sha = ANY(%(sig_shas)s) AND (%(federated)s OR project = %(project)s)
+    WHERE sig_sha = ANY(%(sig_shas)s) AND (%(counted)s::text[] IS NULL OR project = ANY(%(counted)s))
     GROUP BY sig_sha HAVING bool_or(accepted)
 )
 SELECT sig_sha, sha, first_seen FROM hit FULL JOIN since USING (sig_sha) ORDER BY sig_sha, sha
@@ -72,7 +72,7 @@ WITH found AS MATERIALIZED (
     SELECT f.algo, f.sig_coarse, n.sha
     FROM failure_signature f JOIN signature_link l USING (sig_sha) JOIN memory_node n ON n.sha = l.node_sha
     WHERE f.sig_coarse = ANY(%(sig_coarse)s) AND n.visibility = 'global'
-      AND (%(federated)s OR n.project IN (%(project)s, '*'))
+      AND (%(seen)s::text[] IS NULL OR n.project = ANY(%(seen)s))
 )
 SELECT DISTINCT sig_coarse, sha FROM found
 WHERE algo = %(algo)s OR NOT EXISTS (
@@ -83,5 +83,5 @@ ORDER BY sig_coarse, sha LIMIT %(limit)s
 -- name: seen
 -- How often signatures were seen within a reach, and when last.
 SELECT sig_sha, sum(times)::bigint, max(last_seen) FROM occurrence_count
-WHERE sig_sha = ANY(%(sig_shas)s) AND (%(federated)s OR project = %(project)s)
+WHERE sig_sha = ANY(%(sig_shas)s) AND (%(counted)s::text[] IS NULL OR project = ANY(%(counted)s))
 GROUP BY sig_sha

@@ -14,10 +14,17 @@ WITH RECURSIVE stands_for (origin, sha) AS (
 ), known AS MATERIALIZED (
     SELECT DISTINCT l.sig_sha FROM explained e JOIN signature_link l ON l.node_sha = e.sha
 ), twins AS MATERIALIZED (
-    -- One failure under two versions of the algorithm. Not <>, which no index finds.
+    -- One failure under two versions of the algorithm. Not <>, which no index finds. A version of it that only others
+    -- saw is none for who may not read theirs.
     SELECT o.sig_sha AS other, f.sig_sha AS current
     FROM failure_signature o JOIN failure_signature f USING (tool, rule, message)
     WHERE (o.algo < %(algo)s OR o.algo > %(algo)s) AND f.algo = %(algo)s AND f.code IS NOT DISTINCT FROM o.code
+      AND (%(readable)s::text[] IS NULL OR EXISTS (
+          SELECT FROM occurrence_count c WHERE c.sig_sha = f.sig_sha AND c.project = ANY(%(readable)s)
+      ) OR EXISTS (
+          SELECT FROM signature_link l JOIN memory_node n ON n.sha = l.node_sha
+          WHERE l.sig_sha = f.sig_sha AND n.project = ANY(%(readable)s)
+      ))
 ), shadowed AS MATERIALIZED (
     SELECT other AS sig_sha FROM twins
     UNION

@@ -83,10 +83,10 @@ WHERE n.sha > %(after)s AND NOT n.removed AND e.terms_by IS DISTINCT FROM %(term
 -- name: counts
 -- How many nodes hold each term, and, where the term is null, how many nodes, terms and documents there are.
 SELECT level_group, project, term, nodes, 0, 0 FROM lexical_frequency
-WHERE term = ANY(%(terms)s) AND level_group = ANY(%(groups)s) AND (%(federated)s OR project IN (%(project)s, '*'))
+WHERE term = ANY(%(terms)s) AND level_group = ANY(%(groups)s) AND (%(seen)s::text[] IS NULL OR project = ANY(%(seen)s))
 UNION ALL
 SELECT level_group, project, NULL, sum(nodes)::bigint, sum(length)::bigint, count(*) FROM lexical_total
-WHERE level_group = ANY(%(groups)s) AND (%(federated)s OR project IN (%(project)s, '*')) AND nodes > 0
+WHERE level_group = ANY(%(groups)s) AND (%(seen)s::text[] IS NULL OR project = ANY(%(seen)s)) AND nodes > 0
 GROUP BY level_group, project
 
 -- name: matching

@@ -29,6 +29,7 @@ ORDER BY (SELECT count(*) FROM unnest(bands) AS band WHERE band = ANY(%(bands)s:
 -- The lessons of other projects that lookups returned to one, and that share the most bands with a text.
 SELECT n.sha, n.text, n.project FROM returned_lesson r JOIN memory_node n ON n.sha = r.node_sha
 WHERE r.project = %(project)s AND n.bands && %(bands)s::integer[]
+  AND (%(readable)s::text[] IS NULL OR n.project = ANY(%(readable)s))
 ORDER BY (SELECT count(*) FROM unnest(n.bands) AS band WHERE band = ANY(%(bands)s::integer[])) DESC, n.sha LIMIT %(limit)s
 
 -- name: without_bands
@@ -75,7 +76,8 @@ UPDATE memory_vector SET live = false WHERE node_sha = ANY(%(shas)s) AND live
 SELECT sha FROM memory_node WHERE sha = ANY(%(shas)s) AND level = %(level)s ORDER BY sha
 
 -- name: lineages
--- For each sha the live node at the end of its chain of successors, its projection, and the superseded shas on the way.
+-- For each sha the live node at the end of its chain of successors, its projection, and the superseded shas on the way;
+-- nothing that may not be told of.
 WITH RECURSIVE chain (origin, sha, successor, path) AS (
     SELECT sha, sha, superseded_by, ARRAY[]::text[] COLLATE "C" FROM memory_node WHERE sha = ANY(%(shas)s)
     UNION ALL
@@ -83,10 +85,13 @@ WITH RECURSIVE chain (origin, sha, successor, path) AS (
     FROM chain c JOIN memory_node n ON n.sha = c.successor
     WHERE n.sha <> ALL(c.path)
 )
-SELECT c.origin, c.path, n.level, n.project, n.text, n.visibility, n.owner, n.container, n.source, n.turn,
+SELECT c.origin, CASE WHEN %(told)s::text[] IS NULL THEN c.path ELSE ARRAY(
+           SELECT p.sha FROM unnest(c.path) WITH ORDINALITY AS p (sha, place) JOIN memory_node m USING (sha)
+           WHERE m.project = ANY(%(told)s) ORDER BY p.place
+       ) END AS path, n.level, n.project, n.text, n.visibility, n.owner, n.container, n.source, n.turn,
        n.sha AS stored_sha, n.superseded_by, n.projected
 FROM chain c JOIN memory_node n ON n.sha = c.sha
-WHERE c.successor IS NULL AND NOT n.removed
+WHERE c.successor IS NULL AND NOT n.removed AND (%(told)s::text[] IS NULL OR n.project = ANY(%(told)s))
 
 -- name: evidence
 -- The L0 nodes below a node, at any depth.
@@ -110,17 +115,17 @@ SELECT sha FROM memory_node WHERE level IN ('L1', 'L2') AND sha > %(after)s ORDE
 SELECT project FROM memory_node WHERE visibility = 'global' AND NOT removed GROUP BY project ORDER BY project
 
 -- name: parents
--- The direct parents of nodes, and those of the lessons among these.
+-- The direct parents of nodes, and those of the lessons among these, as far as they may be told of.
 WITH direct AS (
     SELECT e.child_sha, n.level, n.sha, n.source, n.turn
     FROM memory_edge e JOIN memory_node n ON n.sha = e.parent_sha
-    WHERE e.child_sha = ANY(%(shas)s)
+    WHERE e.child_sha = ANY(%(shas)s) AND (%(told)s::text[] IS NULL OR n.project = ANY(%(told)s))
 )
 SELECT child_sha, level, sha, source, turn FROM direct
 UNION
 SELECT e.child_sha, n.level, n.sha, n.source, n.turn
 FROM direct d JOIN memory_edge e ON e.child_sha = d.sha JOIN memory_node n ON n.sha = e.parent_sha
-WHERE d.level = 'L1'
+WHERE d.level = 'L1' AND (%(told)s::text[] IS NULL OR n.project = ANY(%(told)s))
 ORDER BY child_sha, level, source NULLS FIRST, turn NULLS FIRST, sha
 
 -- name: lexical
@@ -128,7 +133,7 @@ ORDER BY child_sha, level, source NULLS FIRST, turn NULLS FIRST, sha
 SELECT sha, word_similarity(%(text)s, text || E'\n' || projected)::float8 AS similarity
 FROM memory_node
 WHERE %(text)s <%% (text || E'\n' || projected)
-  AND level IN ({levels}) AND visibility = 'global' AND NOT removed AND (%(federated)s OR project IN (%(project)s, '*'))
+  AND level IN ({levels}) AND visibility = 'global' AND NOT removed AND (%(seen)s::text[] IS NULL OR project = ANY(%(seen)s))
 ORDER BY 2 DESC, sha LIMIT %(limit)s
 
 -- name: by_tool
@@ -137,11 +142,11 @@ WITH counted AS (
     SELECT l.node_sha, coalesce(sum(o.times), 0) AS times
     FROM failure_signature f
     JOIN signature_link l USING (sig_sha)
-    LEFT JOIN occurrence_count o ON o.sig_sha = f.sig_sha AND (%(federated)s OR o.project = %(project)s)
+    LEFT JOIN occurrence_count o ON o.sig_sha = f.sig_sha AND (%(counted)s::text[] IS NULL OR o.project = ANY(%(counted)s))
     WHERE f.tool = %(tool)s
     GROUP BY l.node_sha
 )
 SELECT n.sha FROM counted c JOIN memory_node n ON n.sha = c.node_sha
 WHERE n.level IN ('L1', 'L2') AND n.visibility = 'global'
-  AND (%(federated)s OR n.project IN (%(project)s, '*'))
+  AND (%(seen)s::text[] IS NULL OR n.project = ANY(%(seen)s))
 ORDER BY n.project = %(project)s DESC, c.times DESC, n.sha LIMIT %(limit)s

@@ -23,5 +23,5 @@ ORDER BY project, name
 -- name: nearest
 -- The skills nearest to a vector, by a scan; those of another dimension belong to another model.
 SELECT name, description, body, project, 1 - (embedding <=> %(vector)s) FROM skill
-WHERE NOT removed AND vector_dims(embedding) = %(dimensions)s AND (%(federated)s OR project IN (%(project)s, '*'))
+WHERE NOT removed AND vector_dims(embedding) = %(dimensions)s AND (%(seen)s::text[] IS NULL OR project = ANY(%(seen)s))
 ORDER BY embedding <=> %(vector)s, name, project LIMIT %(limit)s

@@ -35,19 +35,19 @@ ORDER BY n.sha, p.part
 -- is never executed. `+ 0` keeps the HNSW index out of the one, `IS TRUE` that on projects out of the other. Comes unordered.
 WITH route AS MATERIALIZED (
     SELECT coalesce(sum(live), 0) > %(exact_limit)s AS by_index FROM vector_count
-    WHERE kind = {kind} AND level_group = {level_group} AND (%(federated)s OR project IN (%(project)s, '*'))
+    WHERE kind = {kind} AND level_group = {level_group} AND (%(seen)s::text[] IS NULL OR project = ANY(%(seen)s))
 )
 SELECT * FROM (
     SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
     WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
-      AND (%(federated)s OR project IN (%(project)s, '*'))
+      AND (%(seen)s::text[] IS NULL OR project = ANY(%(seen)s))
     ORDER BY (embedding <=> %(vector)s) + 0, node_sha LIMIT %(limit)s
 ) AS scanned WHERE (SELECT NOT by_index FROM route)
 UNION ALL
 SELECT * FROM (
     SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
     WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
-      AND (%(federated)s OR (project IN (%(project)s, '*')) IS TRUE)
+      AND (%(seen)s::text[] IS NULL OR (project = ANY(%(seen)s)) IS TRUE)
     ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
 ) AS indexed WHERE (SELECT by_index FROM route)
 
@@ -55,12 +55,12 @@ SELECT * FROM (
 -- The same for nodes with several vectors: the nearest of each counts, so that of an index more are read than are wanted.
 WITH route AS MATERIALIZED (
     SELECT coalesce(sum(live), 0) > %(exact_limit)s AS by_index FROM vector_count
-    WHERE kind = {kind} AND level_group = {level_group} AND (%(federated)s OR project IN (%(project)s, '*'))
+    WHERE kind = {kind} AND level_group = {level_group} AND (%(seen)s::text[] IS NULL OR project = ANY(%(seen)s))
 )
 SELECT * FROM (
     SELECT node_sha, 1 - min((embedding <=> %(vector)s) + 0) FROM memory_vector
     WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
-      AND (%(federated)s OR project IN (%(project)s, '*'))
+      AND (%(seen)s::text[] IS NULL OR project = ANY(%(seen)s))
     GROUP BY node_sha ORDER BY 2 DESC, node_sha LIMIT %(limit)s
 ) AS scanned WHERE (SELECT NOT by_index FROM route)
 UNION ALL
@@ -68,7 +68,7 @@ SELECT * FROM (
     SELECT node_sha, 1 - min(distance) FROM (
         SELECT node_sha, embedding <=> %(vector)s AS distance FROM memory_vector
         WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'
-          AND (%(federated)s OR (project IN (%(project)s, '*')) IS TRUE)
+          AND (%(seen)s::text[] IS NULL OR (project = ANY(%(seen)s)) IS TRUE)
         ORDER BY embedding <=> %(vector)s LIMIT %(parts)s
     ) AS parts GROUP BY node_sha ORDER BY 2 DESC, node_sha LIMIT %(limit)s
 ) AS indexed WHERE (SELECT by_index FROM route)

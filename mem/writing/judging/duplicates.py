@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from mem.domain.accepting import Verdict
 from mem.ports import Memories
 from mem.writing.candidate import Candidate
@@ -20,9 +22,12 @@ async def duplicate(memories: Memories, candidate: Candidate) -> Verdict | None:
     return reject("duplicate", f"Memory {short(found.sha)} {told}", duplicate_of=found.sha)
 
 
-async def returned_lesson(memories: Memories, candidate: Candidate) -> Verdict | None:
-    """Object to a lesson of another project that a lookup returned: repeated, it would confirm itself."""
-    found = await memories.returned_alike(candidate.node)
+async def returned_lesson(memories: Memories, candidate: Candidate, readable: Collection[str] | None) -> Verdict | None:
+    """Object to a lesson of another project that a lookup returned: repeated, it would confirm itself.
+
+    Only where who brings the candidate may read that project: to others nothing of it was returned.
+    """
+    found = await memories.returned_alike(candidate.node, readable)
     if found is None:
         return None
     return reject(

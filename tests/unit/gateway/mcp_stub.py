@@ -13,6 +13,7 @@ from mem.domain.accepting import AcceptAnswer, check_limits
 from mem.domain.errors import NotFound
 from mem.domain.lookup import ContextAnswer, check_inputs
 from mem.domain.query import QueryAnswer, check_question
+from mem.domain.rights import UNRESTRICTED, Rights
 from mem.domain.shown import ShownMemory
 from mem.gateway.described import SHOWN_EXAMPLE
 from mem.gateway.mcp.server import create_server
@@ -80,6 +81,7 @@ class StubClient:
 
     def __init__(self) -> None:
         self.requests: list[Any] = []
+        self.readable: list[Any] = []
         self.error: Exception | None = None
         self.may_answer = asyncio.Event()
         self.may_answer.set()
@@ -87,16 +89,19 @@ class StubClient:
         self.context: dict[str, Any] = CONTEXT
         self.notes: tuple[str, ...] = ()
 
-    async def look_up(self, request, *, deadline):
+    async def look_up(self, request, *, readable, deadline):
         check_inputs(request)
+        self.readable.append(readable)
         return await self._reply(request, ContextAnswer, self.context)
 
-    async def accept(self, request, *, deadline):
+    async def accept(self, request, *, readable, deadline):
         check_limits(request)
+        self.readable.append(readable)
         return await self._reply(request, AcceptAnswer, ACCEPTED)
 
-    async def query(self, request, *, deadline):
+    async def query(self, request, *, readable, deadline):
         check_question(request)
+        self.readable.append(readable)
         body = {"query_id": request.request_id, "project": request.project, "hits": [], "degraded": []}
         return await self._reply(request, QueryAnswer, body)
 
@@ -113,12 +118,17 @@ class StubClient:
 
 
 class StubReading:
-    """Knows one memory."""
+    """Knows one memory, and takes for whom it is read."""
 
-    async def show(self, sha: str) -> ShownMemory:
+    def __init__(self, memory: dict[str, Any], readable: list[Any]) -> None:
+        self._memory = memory
+        self._readable = readable
+
+    async def show(self, sha: str, *, readable: object) -> ShownMemory:
+        self._readable.append(readable)
         if not SHA.startswith(sha):
             raise NotFound(f"No memory begins with {sha}.", "Check the sha.")
-        return ShownMemory.model_validate(SHOWN_EXAMPLE)
+        return ShownMemory.model_validate(self._memory)
 
 
 class StubReaching:
@@ -126,6 +136,7 @@ class StubReaching:
 
     def __init__(self) -> None:
         self.stub = StubClient()
+        self.memory: dict[str, Any] = SHOWN_EXAMPLE
         self.error: Exception | None = None
 
     async def client(self) -> StubClient:
@@ -136,11 +147,13 @@ class StubReaching:
     async def reading(self) -> StubReading:
         if self.error is not None:
             raise self.error
-        return StubReading()
+        return StubReading(self.memory, self.stub.readable)
 
 
-def connected(reaching: StubReaching, project: str | None = "billing", mode: str = "legacy") -> Client:
-    return Client(create_server(reaching, project), mode=mode)  # type: ignore[arg-type]
+def connected(
+    reaching: StubReaching, project: str | None = "billing", mode: str = "legacy", rights: Rights = UNRESTRICTED
+) -> Client:
+    return Client(create_server(reaching, project, lambda _: rights), mode=mode)  # type: ignore[arg-type]
 
 
 def text_of(result: Any) -> str:

@@ -50,14 +50,14 @@ class StubClient:
         if self.error is not None:
             raise self.error
 
-    async def look_up(self, request):
+    async def look_up(self, request, *, readable=None):
         check_inputs(request)
         return self._reply(request)
 
-    async def accept(self, request):
+    async def accept(self, request, *, readable=None):
         return self._reply(request)
 
-    async def query(self, request):
+    async def query(self, request, *, readable=None):
         check_question(request)
         return self._reply(request)
 
@@ -75,7 +75,7 @@ class StubReading:
         self.requests: list[GapsRequest] = []
         self.error: Exception | None = None
 
-    async def gaps(self, request: GapsRequest) -> GapsAnswer:
+    async def gaps(self, request: GapsRequest, *, readable=None) -> GapsAnswer:
         self.requests.append(request)
         if self.error is not None:
             raise self.error

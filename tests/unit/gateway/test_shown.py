@@ -23,7 +23,7 @@ class StubReading:
         self.asked: list[str] = []
         self.error: Exception | None = None
 
-    async def show(self, sha: str) -> ShownMemory:
+    async def show(self, sha: str, *, readable=None) -> ShownMemory:
         self.asked.append(sha)
         if self.error is not None:
             raise self.error

@@ -22,6 +22,7 @@ TOKENS = [
     ("github-token", made("ghs", "_", LETTERS, "abcd")),
     ("github-token", made("github", "_pat_", LETTERS)),
     ("gitlab-token", made("gl", "pat-", LETTERS[:20])),
+    ("mem-token", made("mem", "tok_", LETTERS, "abcd")),
     ("slack-token", made("xo", "xb-", "1234567890-", LETTERS)),
     ("npm-token", made("np", "m_", LETTERS, "abcd")),
     ("pypi-token", made("py", "pi-", "AgEIcHlwaS5vcmc", LETTERS)),
