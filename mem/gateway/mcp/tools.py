@@ -141,7 +141,10 @@ class Tools:
             return given
         # The rights are part of a request: under others the same content is another one.
         asked = fields if rights.readable is None else {**fields, "readable": rights.readable}
-        return derived_request_id(asked) if KINDS[name].writes else self._open.id_of(rights.name, name, asked)
+        try:
+            return derived_request_id(asked) if KINDS[name].writes else self._open.id_of(rights.name, name, asked)
+        except ValueError:
+            return "none"  # of what no JSON can carry; the contract refuses it, and says which field it is
 
     def _defaults(self, name: str) -> dict[str, Any]:
         level = {"level": "L1"} if name == "memory_accept" else {}

@@ -195,6 +195,7 @@ async def test_null_counts_as_left_out(reaching):
         ("memory_accept", {**LESSON, "evidence": [{"text": "npm"}]}, "evidence.0.source"),
         ("memory_accept", {**LESSON, "evidence": '[{"source": "ci", "text": "npm"}]'}, "evidence"),
         ("memory_accept", {**LESSON, "visibility": "user"}, "user_id"),
+        ("memory_accept", {"text": "half \ud83d"}, "text: "),
         ("memory_show", {}, "sha"),
         ("memory_show", {"sha": "ffff"}, "ffff"),
         ("memory_show", {"sha": SHA, "project": "billing"}, "project"),
