@@ -27,6 +27,7 @@ from activities.look_up_context import LookUpActivity
 from activities.project_symptoms import ProjectSymptoms
 from activities.query_memory import QueryActivity
 from activities.record_candidate import RecordCandidate
+from activities.refresh_snapshot import RefreshSnapshot
 from activities.regenerate_projections import RegenerateProjections
 from activities.replay_journal import ReplayJournal
 from activities.settle_answer import SettleAnswer
@@ -78,6 +79,7 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
             symptoms.embed_symptoms,
             EmbedText(ports.journal, ports.memories, ports.embedder).embed_text,
             LinkSignatures(ports.journal, ports.memories, ports.failures).link_signatures,
+            RefreshSnapshot(ports.users).refresh_snapshot,
             DeriveSignatures(ports.memories, ports.failures).derive_signatures,
             replay.begin_replay,
             replay.replay_records,

@@ -31,6 +31,7 @@ from mem.ports import (
     Reranker,
     Skills,
     TokenCounter,
+    Users,
 )
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.recall.query_memories import QueryMemories, QueryPorts
@@ -47,6 +48,8 @@ from mem.store.proposals import PostgresProposals
 from mem.store.rebuilding import PostgresRebuilding
 from mem.store.reference import PostgresReference
 from mem.store.skills import PostgresSkills
+from mem.store.snapshots import fill_snapshots
+from mem.store.users import PostgresUsers
 from mem.store.vector_index import active_index, check_active, ensure_vector_index
 from mem.writing import model_gate, model_projector
 from mem.writing.gate import Judge
@@ -78,6 +81,7 @@ class Ports:
     failures: Failures
     ledger: Ledger
     skills: Skills
+    users: Users
     embedder: Embedder
     projector: Projector
     proposals: Proposals
@@ -157,6 +161,7 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
             failures=PostgresFailures(writes, clock),
             ledger=PostgresLedger(writes, clock, days=settings.ledger_days),
             skills=PostgresSkills(writes, clock),
+            users=PostgresUsers(writes),
             embedder=embedder,
             projector=extractive if controlled is None else controlled.projector,
             stand_in=extractive,
@@ -180,6 +185,8 @@ async def migrate_database(found: Addresses, settings: Settings) -> list[str]:
             done.append(f"prepared {filled} lessons for the search for duplicates")
         if (filled := await fill_words(pool)) > 0:
             done.append(f"prepared {filled} memories for the search by words")
+        if (filled := await fill_snapshots(pool)) > 0:
+            done.append(f"prepared {filled} memories for the summaries of users")
     done.append(f"vector index: {embedder.model_id}, {embedder.dimensions} dimensions")
     return done
 

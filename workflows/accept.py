@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.link_signatures import LinkSignatures
     from activities.project_symptoms import ProjectSymptoms
     from activities.record_candidate import RecordCandidate
+    from activities.refresh_snapshot import RefreshSnapshot
     from activities.settle_answer import SettleAnswer
     from mem.domain.accepting import (
         AcceptedBody,
@@ -40,6 +41,9 @@ ResultT = TypeVar("ResultT")
 StepT = TypeVar("StepT", bound=AcceptStep)
 
 WAITS: tuple[Wait, ...] = ("all", "durable")
+
+SUMMARISED = "refresh-snapshot"
+"""The patch that put the memories of users into their summaries; runs of before go on without that step."""
 
 
 @workflow.defn(name="AcceptMemory", failure_exception_types=[ValidationError])
@@ -113,7 +117,9 @@ class AcceptMemory:
         if verdict.accept or verdict.duplicate_of is not None:
             what = "Append the memory" if verdict.accept else "Add the evidence to the memory that says the same"
             appended = await self._run(AppendMemory.append_memory, self._step, f"{what}: the durable point")
-            self._state.appended(appended)
+            # Before anybody is told what is pending.
+            summarised = self._request.user_id is not None and workflow.patched(SUMMARISED)
+            self._state.appended(appended, summarised=summarised)
         self._show()
         if self._state.standing is not None:
             await self._make_findable(self._state.standing)
@@ -125,6 +131,8 @@ class AcceptMemory:
         steps = [self._embed(step), self._link(step)]
         if self._state.sha is not None:
             steps.insert(0, self._project(step))
+        if self._state.summarised:
+            steps.append(self._summarise(step))
         await asyncio.gather(*steps)
 
     async def _project(self, step: MemoryStep) -> None:
@@ -139,6 +147,10 @@ class AcceptMemory:
     async def _link(self, step: MemoryStep) -> None:
         linked = await self._run(LinkSignatures.link_signatures, step, "Make the failures in the evidence exact keys")
         self._state.linked(linked.signatures)
+
+    async def _summarise(self, step: MemoryStep) -> None:
+        await self._run(RefreshSnapshot.refresh_snapshot, step, "Put the memory into the summary of its user")
+        self._state.refreshed()
 
     async def _settled(self, wait: Wait) -> str:
         """The stored body: of two that were made for one (request id, wait), the first."""

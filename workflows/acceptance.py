@@ -16,6 +16,8 @@ from mem.domain.accepting import (
 from workflows.markdown import MAX_FAILURE, code
 
 STEPS = ("project_symptoms", "embed_symptoms", "embed_text", "link_signatures")
+STEPS_OF_A_USER = (*STEPS, "refresh_snapshot")
+"""What is done for a memory that somebody owns."""
 STEPS_OF_A_DUPLICATE = ("embed_text", "link_signatures")
 """What is done for evidence that another memory got; that one keeps its projection."""
 
@@ -23,7 +25,8 @@ STEPS_OF_A_DUPLICATE = ("embed_text", "link_signatures")
 class Acceptance:
     """What has happened so far. `durable`: an answer can be given. `sha`: that of an accepted memory.
 
-    `standing` is the memory that the evidence now belongs to: that one, or the one that says the same.
+    `standing` is the memory that the evidence now belongs to: that one, or the one that says the same. `summarised`: a
+    user's summary is to tell of the accepted memory.
     """
 
     def __init__(self) -> None:
@@ -35,6 +38,7 @@ class Acceptance:
         self.projection: Projection | None = None
         self.signatures: Sequence[LinkedSignature] = ()
         self.vectors: set[Literal["text", "symptom"]] = set()
+        self.summarised = False
         self.done = False
         self._finished: set[str] = set()
 
@@ -48,7 +52,8 @@ class Acceptance:
         """The steps that are still to come, in their order."""
         if self.done or self.standing is None:
             return []
-        steps = STEPS if self.status == "accepted" else STEPS_OF_A_DUPLICATE
+        accepted = STEPS_OF_A_USER if self.summarised else STEPS
+        steps = accepted if self.status == "accepted" else STEPS_OF_A_DUPLICATE
         return [step for step in steps if step not in self._finished]
 
     def judged(self, verdict: Verdict) -> None:
@@ -57,8 +62,12 @@ class Acceptance:
         if not verdict.accept and verdict.duplicate_of is None:
             self.status = "rejected"
 
-    def appended(self, appended: AppendedMemory) -> None:
-        """The memory is there, or another one was first."""
+    def appended(self, appended: AppendedMemory, *, summarised: bool = False) -> None:
+        """The memory is there, or another one was first.
+
+        Args:
+            summarised: whether the memory would be somebody's, whose summary is to tell of it.
+        """
         self.duplicate_of = appended.duplicate_of
         if appended.overtaken_by is not None:
             reason = (
@@ -73,7 +82,7 @@ class Acceptance:
                 self.verdict = Verdict(accept=False, rule="duplicate", reason=reason)
         else:
             self.sha = self.standing = appended.sha
-            self.status = "accepted"
+            self.status, self.summarised = "accepted", summarised
 
     def projected(self, projection: Projection) -> None:
         """The projection is made, which may be empty."""
@@ -96,6 +105,10 @@ class Acceptance:
         """The signatures point at the memory."""
         self.signatures = signatures
         self._finished.add("link_signatures")
+
+    def refreshed(self) -> None:
+        """The user's summary tells of the memory."""
+        self._finished.add("refresh_snapshot")
 
     def answer(self) -> AcceptAnswer:
         """The answer as it stands."""

@@ -14,6 +14,9 @@ from mem.ports.models import Vector
 class Audience(NamedTuple):
     """Whose memories a read may see: live lessons (L1, L2) in the readable projects; `readable` None means all.
 
+    What is shared by all projects (`*`) may always be read. What finds a superseded lesson that may be read finds the
+    live one at the end of its successors in its place, where that may be read as well.
+
     Scope `user`: what the user owns, of visibility `user` or `global`. `user_global`: what is `global` besides,
     whoever owns it. `user_global_container`: what the user owns of visibility `container` besides, in `containers`.
     Never what another user owns, unless it is `global`.
@@ -26,7 +29,7 @@ class Audience(NamedTuple):
 
 
 class KnownUser(NamedTuple):
-    """Whether a user owns a memory in the readable projects, and which of the containers asked for carry one."""
+    """Whether a user owns a lesson in the readable projects, live or not, and which of the containers carry one."""
 
     found: bool
     containers: tuple[str, ...]
@@ -51,17 +54,21 @@ class Users(Protocol):
     """The memories of users."""
 
     async def known(self, audience: Audience) -> KnownUser:
-        """What is known of a user; the containers asked for count whatever the scope is."""
+        """What is known of a user; the containers asked for count whatever the scope is, in the order asked for."""
         ...
 
     async def snapshot(self, audience: Audience) -> list[SnapshotEntry]:
-        """The user's rolling summary as far as the audience may read it, newest first."""
+        """The newest of the user's own lessons that the audience may read, a line for each, newest first."""
         ...
 
     async def refresh_snapshot(self, sha: str) -> int:
         """Bring the rolling summary of a memory's owner up to date; how many entries it has.
 
-        A pure function of what is stored, so that it may be repeated and a rebuild gives the same.
+        A pure function of what is stored, so that it may be repeated and a rebuild gives the same. A lesson that is
+        superseded leaves the summary in the same moment.
+
+        Raises:
+            NotFound: the memory does not exist.
         """
         ...
 
@@ -70,12 +77,16 @@ class Users(Protocol):
         ...
 
     async def words(self, terms: Sequence[str], audience: Audience, limit: int) -> list[WordHit]:
-        """The readable lessons that fit the terms best (BM25, as `Memories.words`), ties by sha."""
+        """The readable lessons that fit the terms best (BM25, as `Memories.words`), ties by sha.
+
+        What a term weighs is counted among what the audience may read alone.
+        """
         ...
 
     async def labelled(self, labels: Sequence[str], audience: Audience, limit: int) -> list[str]:
         """The readable lessons that carry one of the labels: a tool of their signatures, a project, a container.
 
+        A container is one of the user's own lessons; in which one that of another user came up is nobody's business.
         More labels first, then the user's own, then by sha.
         """
         ...
@@ -83,6 +94,8 @@ class Users(Protocol):
     async def neighbours(self, shas: Sequence[str], audience: Audience, limit: int) -> list[Neighbour]:
         """The readable lessons that an edge or a shared signature ties to one of `shas`, without these.
 
-        An edge ties a synthesis to its lessons, and lessons that share a parent. By `of`, `by` and sha.
+        An edge ties a synthesis to its lessons, and lessons that share a readable parent. What is tied to a lesson that
+        one of `shas` superseded counts as tied to that. Signatures of an earlier version of the algorithm tie what has
+        none of the current one. At most `limit` for each of `shas`, in all by `of`, `by` and sha.
         """
         ...

@@ -24,7 +24,7 @@ EXACT_LIMIT = 1_000
 
 _ROWS = 500
 """Among more, about so many, or twice what is wanted: those that hold the rarest terms."""
-_RARE = 1_000
+RARE = 1_000
 """A term that more nodes hold chooses none by itself."""
 _PAGE = 500
 _IN_THREAD = 20_000
@@ -37,7 +37,7 @@ _GROUPS: tuple[tuple[str, frozenset[Level]], ...] = (
 )
 
 
-class _Counts(NamedTuple):
+class Counts(NamedTuple):
     """What there is of one group of levels within reach, and in which projects."""
 
     totals: Totals
@@ -105,31 +105,30 @@ async def _search(
     connection: Connection,
     terms: Sequence[str],
     levels: tuple[Level, ...],
-    counts: _Counts,
+    counts: Counts,
     reach: Reach,
     limit: int,
     exact_limit: int,
 ) -> list[WordHit]:
     asked = weighed(terms, counts.frequencies, counts.totals.nodes)
-    exact = counts.totals.nodes <= exact_limit
-    most = None if exact else max(_ROWS, 2 * limit)
+    most = most_rows(counts.totals.nodes, limit, exact_limit)
     rows = await _matching(connection, asked, levels, counts, reach, most)
     scored = score(asked, rows, counts.totals, await _documents(connection, rows))
     return best([*scored.hits, *await _beside(connection, scored.beside, limit)], limit)
 
 
 async def _matching(
-    connection: Connection, asked: Asked, levels: tuple[Level, ...], counts: _Counts, reach: Reach, most: int | None
+    connection: Connection, asked: Asked, levels: tuple[Level, ...], counts: Counts, reach: Reach, most: int | None
 ) -> list[Matched]:
     if not asked.terms:
         return []
-    chosen = _rarest(asked, counts, most)
+    chosen = rarest(asked, counts, most)
     block = sql("lexical.matching" if chosen else "lexical.holding_all")
     statement = _statement(block, levels, len(asked.terms))
     parameters = {
-        "chosen": chosen or _together(asked, counts),
-        "limit": _RARE,
-        **{f"term{place}": term for place, term in enumerate(asked.terms)},
+        "chosen": chosen or together(asked, counts),
+        "limit": RARE,
+        **term_parameters(asked.terms),
     }
     rows: list[Matched] = []
     for project in [None] if reach.seen is None else counts.projects:
@@ -144,13 +143,27 @@ def _statement(block: LiteralString, levels: tuple[Level, ...], terms: int) -> b
 
     As bytes, which the driver remembers; of anything else it would write and read it again each time.
     """
-    each = compose.SQL("coalesce((times -> {})::integer, 0)")
-    columns = [each.format(compose.Placeholder(f"term{place}")) for place in range(terms)]
     listed = compose.SQL(", ").join(compose.Literal(level) for level in levels)
-    return compose.SQL(block).format(levels=listed, times=compose.SQL(", ").join(columns)).as_bytes()
+    return compose.SQL(block).format(levels=listed, times=times_of(terms)).as_bytes()
 
 
-def _rarest(asked: Asked, counts: _Counts, most: int | None) -> list[str]:
+def times_of(terms: int) -> compose.Composed:
+    """How often an entry holds each term, as columns."""
+    each = compose.SQL("coalesce((times -> {})::integer, 0)")
+    return compose.SQL(", ").join(each.format(compose.Placeholder(f"term{place}")) for place in range(terms))
+
+
+def term_parameters(terms: Sequence[str]) -> dict[str, str]:
+    """The terms of these columns."""
+    return {f"term{place}": term for place, term in enumerate(terms)}
+
+
+def most_rows(nodes: int, limit: int, exact_limit: int) -> int | None:
+    """About so many rows are read among so many nodes; None: all that hold a term."""
+    return None if nodes <= exact_limit else max(_ROWS, 2 * limit)
+
+
+def rarest(asked: Asked, counts: Counts, most: int | None) -> list[str]:
     """The terms by which nodes are chosen: all among few nodes, else the rarest; none where all are frequent."""
     if most is None:
         return list(asked.terms)
@@ -159,27 +172,27 @@ def _rarest(asked: Asked, counts: _Counts, most: int | None) -> list[str]:
     for term in asked.terms:
         frequency = counts.frequencies[term]
         rows += frequency
-        if frequency > _RARE or (chosen and rows > most):
+        if frequency > RARE or (chosen and rows > most):
             break
         chosen.append(term)
     return chosen
 
 
-def _together(asked: Asked, counts: _Counts) -> list[str]:
+def together(asked: Asked, counts: Counts) -> list[str]:
     """So many of the rarest terms that few nodes should hold them all, if they came independently."""
     chosen: list[str] = []
     expected = float(counts.totals.nodes)
     for term in asked.terms:
         chosen.append(term)
         expected *= counts.frequencies[term] / counts.totals.nodes
-        if expected <= _RARE:
+        if expected <= RARE:
             break
     return chosen
 
 
 async def _counts(
     connection: Connection, terms: Sequence[str], groups: Sequence[str], reach: Reach
-) -> dict[str, _Counts]:
+) -> dict[str, Counts]:
     parameters = {"terms": list(terms), "groups": list(groups), **within(reach)}
     rows = await (await connection.execute(sql("lexical.counts"), parameters)).fetchall()
     totals: dict[str, Totals] = {}
@@ -194,7 +207,7 @@ async def _counts(
             held = frequencies.setdefault(group, {})
             held[term] = held.get(term, 0) + count
     return {
-        group: _Counts(totals[group], frequencies.get(group, {}), sorted(projects[group]))
+        group: Counts(totals[group], frequencies.get(group, {}), sorted(projects[group]))
         for group in groups
         if group in totals
     }

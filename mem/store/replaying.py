@@ -9,7 +9,7 @@ from typing import Any, LiteralString, NamedTuple, assert_never
 
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import JournalCorrupt
-from mem.store import embeddings, journal, lexical, nodes, reference, vectors
+from mem.store import embeddings, journal, lexical, nodes, reference, snapshots, vectors
 from mem.store.chain import ChainCheck, Link
 from mem.store.failures import count_row
 from mem.store.pool import Connection, execute_each
@@ -69,6 +69,8 @@ async def carry_out(connection: Connection, operations: Sequence[Operation], mod
     for superseded in page.superseded:
         await connection.execute(sql("nodes.supersede"), superseded)
         await connection.execute(sql("nodes.retire_vectors"), superseded)
+        await snapshots.drop(connection, superseded["shas"])
+    await snapshots.put(connection, page.noted)
     await execute_each(connection, sql("ledger.returned"), page.returned)
     await _signatures(connection, page)
     await _projections(connection, page)
@@ -85,6 +87,7 @@ class _Page:
         self.nodes: list[dict[str, Any]] = []
         self.edges: list[dict[str, Any]] = []
         self.superseded: list[dict[str, Any]] = []
+        self.noted: list[snapshots.Noted] = []
         self.projections: list[replay.AddProjection] = []
         self.embedded: list[replay.AddEmbedding] = []
         self.signatures: list[replay.AddSignatures] = []
@@ -105,6 +108,8 @@ class _Page:
                 self.edges.append({"sha": operation.child, "parents": list(operation.parents)})
             case replay.Supersede():
                 self.superseded.append({"shas": list(operation.shas), "successor": operation.successor})
+            case replay.AddToSnapshot():
+                self.noted.append(snapshots.Noted(operation.node.sha, operation.node.text, operation.seq))
             case replay.AddProjection():
                 self.projections.append(operation)
             case replay.AddEmbedding():

@@ -31,6 +31,7 @@ PROJECTIONS = (
     "signature_link",
     "skill",
     "symptom_projection",
+    "user_snapshot",
     "vector_count",
 )
 """All tables that follow from the journal."""
@@ -45,9 +46,8 @@ KEPT = (
     "proposal",
     "regeneration",
     "request_ledger",
-    "user_snapshot",
 )
-"""The journal, the model output beside it, the ledger, and notes of what runs here; nothing writes snapshots yet."""
+"""The journal, the model output beside it, the ledger, and notes of what runs here."""
 
 LOCK_MS = 150
 """So long the swap waits for readers, who queue up behind it meanwhile; then it lets them pass and tries again."""

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from mem.domain.errors import NotFound
 from mem.ports import Superseded
-from mem.store import journal, nodes
+from mem.store import journal, nodes, snapshots
 from mem.store.pool import Connection
 from mem.store.queries import sql
 from mem.writing import entries
@@ -42,9 +42,10 @@ async def supersede(connection: Connection, old: str, new: str, now: datetime) -
 
 
 async def replace(connection: Connection, old: Sequence[str], new: str) -> None:
-    """Name the successor of nodes and retire their vectors; what has a successor keeps it."""
+    """Name the successor of nodes, retire their vectors and take them out of summaries; what has one keeps it."""
     superseded = {"shas": list(old), "successor": new}
     # Each a statement of its own: the last one must see vectors that the first one waited for.
     await connection.execute(sql("nodes.lock_for_change"), superseded)
     await connection.execute(sql("nodes.supersede"), superseded)
     await connection.execute(sql("nodes.retire_vectors"), superseded)
+    await snapshots.drop(connection, old)

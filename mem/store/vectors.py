@@ -106,7 +106,7 @@ async def nearest(
     }
     for group, members in _GROUPS:
         if wanted := tuple(sorted(members.intersection(levels))):
-            hits += await _search(connection, _statement(kind, group, wanted), parameters)
+            hits += await search(connection, _statement(kind, group, wanted), parameters)
     return sorted(hits, key=lambda hit: (-hit.similarity, hit.sha))[:limit]
 
 
@@ -117,7 +117,12 @@ def _statement(kind: VectorKind, group: str, levels: tuple[Level, ...]) -> bytes
     return nodes.with_literals(by_part, levels=levels, kind=kind, level_group=group).as_bytes()
 
 
-async def _search(connection: Connection, statement: bytes, parameters: Mapping[str, Any]) -> list[VectorHit]:
+async def search(connection: Connection, statement: bytes, parameters: Mapping[str, Any]) -> list[VectorHit]:
+    """The hits of a statement that gives shas and similarities, in its order.
+
+    Raises:
+        ModelMismatch: the vector has another dimension than the index.
+    """
     try:
         rows = await (await connection.execute(statement, parameters)).fetchall()
     except psycopg.errors.DataException as error:

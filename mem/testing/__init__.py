@@ -14,6 +14,7 @@ from mem.testing.replaying import replayed
 from mem.testing.showing import FakeShowing
 from mem.testing.skills import FakeSkills
 from mem.testing.state import FakeClock, FakeJournal, FakeState
+from mem.testing.users import FakeUsers
 
 __all__ = [
     "FakeClock",
@@ -29,5 +30,6 @@ __all__ = [
     "FakeSkills",
     "FakeState",
     "FakeTokens",
+    "FakeUsers",
     "replayed",
 ]

@@ -48,7 +48,7 @@ def supersede(state: FakeState, old: str, new: str) -> Superseded:
         return Superseded(old, new)
     newest = {sha: one for sha in (old, new) if (one := newest_of(state, sha)) is not None}
     check_supersession(state.stored(old), state.stored(new), newest)
-    state.superseded_by[old] = new
+    state.supersede([old], new)
     state.append(entries.superseded(old, new, state.nodes[old].project))
     return Superseded(old, new)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from mem.domain.nodes import Level, Node
 from mem.parsing.terms import Terms, terms
@@ -11,7 +11,8 @@ from mem.ports import Reach, WordHit
 from mem.recall.bm25 import Document, Matched, Totals, best, score, weighed
 from mem.testing.state import FakeState
 
-_GROUPS: tuple[frozenset[Level], ...] = (frozenset({"L1", "L2"}), frozenset({"L0"}), frozenset({"R"}))
+_LESSONS: frozenset[Level] = frozenset({"L1", "L2"})
+_GROUPS: tuple[frozenset[Level], ...] = (_LESSONS, frozenset({"L0"}), frozenset({"R"}))
 
 
 def search(state: FakeState, asked: Sequence[str], levels: Sequence[Level], reach: Reach, limit: int) -> list[WordHit]:
@@ -20,15 +21,28 @@ def search(state: FakeState, asked: Sequence[str], levels: Sequence[Level], reac
     return best(hits, limit)
 
 
+def lessons_among(state: FakeState, asked: Sequence[str], within: Mapping[str, Node]) -> list[WordHit]:
+    """All lessons among these that hold a term, scored by what there is among these alone."""
+    lessons = {sha: node for sha, node in within.items() if node.level in _LESSONS}
+    return _score(state, asked, lessons, _LESSONS)
+
+
 def _search(
     state: FakeState, asked: Sequence[str], group: frozenset[Level], levels: Sequence[Level], reach: Reach, limit: int
 ) -> list[WordHit]:
     within = {sha: node for sha, node in state.nodes.items() if node.level in group and state.visible(sha, reach)}
+    return best(_score(state, asked, within, [level for level in levels if level in group]), limit)
+
+
+def _score(
+    state: FakeState, asked: Sequence[str], within: Mapping[str, Node], levels: Collection[Level]
+) -> list[WordHit]:
+    """Hits on the nodes of these levels, counted among all that are given, which are of one group."""
     entries = {sha: _terms(state, sha, node) for sha, node in within.items()}
     documents = Counter[Document]()
     for sha, node in within.items():
         documents[node.project, _source(node) or ""] += entries[sha].length
-    count = len(documents) if "R" in group else len({node.project for node in within.values()})
+    count = len(documents) if "R" in levels else len({node.project for node in within.values()})
     totals = Totals(len(within), documents.total(), count)
     frequencies = Counter(term for entry in entries.values() for term in entry.times)
     weights = weighed(asked, frequencies, totals.nodes)
@@ -45,7 +59,7 @@ def _search(
         for sha, node in within.items()
         if sha not in taken and (place := (node.project, node.source or "", node.turn or 0)) in scored.beside
     ]
-    return best([*scored.hits, *beside], limit)
+    return [*scored.hits, *beside]
 
 
 def _terms(state: FakeState, sha: str, node: Node) -> Terms:

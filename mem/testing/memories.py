@@ -235,8 +235,8 @@ class FakeMemories:
             state.nodes.setdefault(node.sha, node)
         sha = standing or plan.node.sha
         state.edges[sha] = (state.edges.get(sha, set()) | {*parents, *(node.sha for node in plan.evidence)}) - {sha}
-        for superseded in plan.supersedes if standing is None else ():
-            state.superseded_by.setdefault(superseded, sha)
+        if standing is None:
+            state.supersede(plan.supersedes, sha)
         return parents
 
     def _require(self, shas: Sequence[str] | Mapping[str, str]) -> None:

@@ -38,7 +38,9 @@ def _do(state: FakeState, operation: Operation) -> None:
         case replay.AddEdges(child, parents):
             state.edges[child] = state.edges.get(child, set()) | set(parents)
         case replay.Supersede(shas, successor):
-            state.superseded_by = dict.fromkeys(shas, successor) | state.superseded_by
+            state.supersede(shas, successor)
+        case replay.AddToSnapshot(node, seq):
+            state.note(node.sha, seq)
         case replay.AddProjection(sha, projection, replaces):
             state.projections[sha] = projection if replaces else state.projections.get(sha, projection)
         case replay.AddEmbedding():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from mem.domain.journal import GENESIS, Entry, Head, Record, chain_sha, record_b
 from mem.domain.nodes import Node, StoredNode
 from mem.domain.signatures import Signature
 from mem.ports import Clock, HeldDocument, LedgerKey, Reach, Skill
+from mem.writing.snapshot import headline
 
 
 class FakeClock:
@@ -56,6 +57,13 @@ class HeldSkill(NamedTuple):
     removed: bool = False
 
 
+class SnapshotLine(NamedTuple):
+    """What a user's summary says of a lesson, and the number of the record that appended it."""
+
+    seq: int
+    line: str
+
+
 class DocumentRevision(NamedTuple):
     """A document of reference, and how often it was added, changed or removed."""
 
@@ -87,6 +95,7 @@ class FakeState:
         self.skills: dict[tuple[str, str], HeldSkill] = {}
         self.documents: dict[tuple[str, str], DocumentRevision] = {}
         self.removed: set[str] = set()
+        self.snapshots: dict[str, SnapshotLine] = {}
 
     def append(self, entry: Entry) -> Record:
         """Append a record, or return the one that has the key."""
@@ -103,6 +112,17 @@ class FakeState:
     def head(self) -> Head:
         """Length of the journal and sha of its last record."""
         return Head(len(self.records), self.records[-1].sha if self.records else GENESIS)
+
+    def supersede(self, shas: Iterable[str], successor: str) -> None:
+        """Name the successor of nodes, which leave their owners' summaries; what has one keeps it."""
+        for sha in shas:
+            self.superseded_by.setdefault(sha, successor)
+            self.snapshots.pop(sha, None)
+
+    def note(self, sha: str, seq: int) -> None:
+        """Enter a live lesson into its owner's summary."""
+        if sha not in self.superseded_by:
+            self.snapshots[sha] = SnapshotLine(seq, headline(self.nodes[sha].text))
 
     def visible(self, sha: str, reach: Reach) -> bool:
         """Whether a read within `reach` may see a node."""

@@ -39,6 +39,13 @@ class Supersede(NamedTuple):
     successor: str
 
 
+class AddToSnapshot(NamedTuple):
+    """A lesson that somebody owns, for the owner's summary, and the number of the record that appended it."""
+
+    node: Node
+    seq: int
+
+
 class AddProjection(NamedTuple):
     """The symptom projection of a node; the first one stands, unless `replaces`."""
 
@@ -116,6 +123,7 @@ Operation = (
     AddNode
     | AddEdges
     | Supersede
+    | AddToSnapshot
     | AddProjection
     | AddEmbedding
     | AddSignatures
@@ -136,7 +144,7 @@ def operations(record: Record) -> Sequence[Operation]:
         case "candidate" | "verdict":
             done = ()
         case "appended":
-            done = _appended(data)
+            done = _appended(data, record.seq)
         case "superseded":
             done = [Supersede((data["old"],), data["new"])]
         case "projection":
@@ -156,7 +164,7 @@ def operations(record: Record) -> Sequence[Operation]:
     return done
 
 
-def _appended(data: Mapping[str, Any]) -> list[Operation]:
+def _appended(data: Mapping[str, Any], seq: int) -> list[Operation]:
     """A node with what came with it, or the evidence that a duplicate brought to the node that stands."""
     evidence = [Node(**fields) for fields in data["evidence"]]
     nodes = [*evidence, *([Node(**data["node"])] if data["node"] else [])]
@@ -167,6 +175,8 @@ def _appended(data: Mapping[str, Any]) -> list[Operation]:
         done.append(AddEdges(sha, tuple(sorted(parents))))
     if data["supersedes"]:
         done.append(Supersede(tuple(data["supersedes"]), sha))
+    if data["node"] and nodes[-1].owner is not None:
+        done.append(AddToSnapshot(nodes[-1], seq))
     return done
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mem.domain.journal import same_journal_form
 from mem.domain.nodes import Node
 from mem.domain.signatures import Signature
-from mem.ports import AppendPlan, Failures, Journal, Ledger, Memories, Reference, Showing, Skills
+from mem.ports import AppendPlan, Failures, Journal, Ledger, Memories, Reference, Showing, Skills, Users
 from mem.store.failures import PostgresFailures
 from mem.store.journal import PostgresJournal
 from mem.store.ledger import PostgresLedger
@@ -15,6 +15,7 @@ from mem.store.memories import PostgresMemories
 from mem.store.reference import PostgresReference
 from mem.store.showing import PostgresShowing
 from mem.store.skills import PostgresSkills
+from mem.store.users import PostgresUsers
 from mem.testing import (
     FakeClock,
     FakeEmbedder,
@@ -26,6 +27,7 @@ from mem.testing import (
     FakeShowing,
     FakeSkills,
     FakeState,
+    FakeUsers,
 )
 
 
@@ -39,6 +41,7 @@ class Parts(NamedTuple):
     clock: FakeClock
     embedder: FakeEmbedder
     reference: Reference
+    users: Users
 
     async def accept(self, text: str, *, request_id: str = "", project: str = "p", **fields) -> str:
         """Append a lesson with one record of evidence; its sha."""
@@ -56,6 +59,7 @@ def fake_parts() -> Parts:
     return Parts(
         FakeJournal(state), FakeMemories(state), FakeFailures(state), FakeLedger(state), FakeSkills(state),
         FakeShowing(state), clock, FakeEmbedder(), FakeReference(state),
+        FakeUsers(state),
     )  # fmt: skip
 
 
@@ -64,7 +68,7 @@ def postgres_parts(pool, **options) -> Parts:
     return Parts(
         PostgresJournal(pool, clock), PostgresMemories(pool, clock, **options), PostgresFailures(pool, clock),
         PostgresLedger(pool, clock), PostgresSkills(pool, clock), PostgresShowing(pool), clock, FakeEmbedder(),
-        PostgresReference(pool, clock),
+        PostgresReference(pool, clock), PostgresUsers(pool),
     )  # fmt: skip
 
 

@@ -122,6 +122,10 @@ async def write_some(parts: Parts) -> list[str]:
     """A journal with a record of every kind that has an effect; the shas of its lessons."""
     one = await parts.accept("one", evidence_texts=("it failed", "again"))
     other = await parts.accept("other", project="q", visibility="user", owner="ann")
+    await parts.users.refresh_snapshot(other)
+    bens = [await parts.accept(text, visibility="container", owner="ben", container="c") for text in ("b1", "b2")]
+    await parts.users.refresh_snapshot(bens[0])
+    await parts.memories.supersede(*bens)
     two = await parts.accept("two", supersedes=(one,))
     top = await parts.accept("top", level="L2", parents=(two,))
     await parts.accept("ONE ", request_id="again", evidence_texts=("once more",))
@@ -132,7 +136,7 @@ async def write_some(parts: Parts) -> list[str]:
     await parts.memories.add_reference(chunks, "doc.md")
     await parts.memories.embed_reference([chunk.sha for chunk in chunks], parts.embedder)
     await write_reference(parts)
-    await embed_all(parts, [one, other, two, top])
+    await embed_all(parts, [one, other, two, top, *bens])
     # Once it has vectors, which are then retired.
     higher = await parts.accept("higher", level="L2", parents=(two,), supersedes=(top,))
     await embed_all(parts, [higher])

@@ -8,16 +8,21 @@ import psycopg
 import pytest
 
 from mem.domain.errors import ConfigurationError, ModelMismatch
+from mem.ports import Audience
 from mem.store.migrate import check_pgvector, migrate, migrations
 from mem.store.pool import open_pool
+from mem.store.snapshots import fill_snapshots
 from mem.store.vector_index import ensure_vector_index
 from mem.testing import FakeEmbedder
 from tests.contract.parts import postgres_parts
+from tests.contract.rebuilding import check, different
 
 _SCHEMA = """
 SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = 'mem'
 UNION ALL SELECT tablename, indexname, indexdef, '' FROM pg_indexes WHERE schemaname = 'mem' ORDER BY 1, 2, 3
 """
+
+_HNSW = "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'mem' AND indexdef LIKE '%hnsw%'"
 
 _COUNTED_BEFORE = """
 SET search_path = mem, public;
@@ -191,3 +196,30 @@ async def test_the_first_day_of_what_was_counted_before_is_found(empty_database_
     _rows(empty_database_url, counted + "('b', 'p', 1, '2026-07-03')")
     first_seen = "SELECT project, first_seen::text FROM mem.occurrence_count WHERE sig_sha = 'a' ORDER BY project"
     assert _rows(empty_database_url, first_seen) == [("p", "2026-06-30"), ("q", "2026-07-01")]
+
+
+async def test_private_memories_of_an_earlier_release_leave_the_common_indexes_and_enter_the_summaries(
+    empty_database_url, monkeypatch
+):
+    """What was stored before is counted and indexed as far as all may read it; owned lessons get their lines."""
+    with monkeypatch.context() as patch:
+        patch.setattr("mem.store.migrate.migrations", lambda: migrations()[:13])
+        await migrate(empty_database_url)
+    pool = await open_pool(empty_database_url, size=2)
+    parts = postgres_parts(pool)
+    await ensure_vector_index(pool, parts.embedder.model_id, parts.embedder.dimensions)
+    for name, definition in _rows(empty_database_url, _HNSW):
+        _rows(empty_database_url, f"DROP INDEX mem.{name}")
+        _rows(empty_database_url, str(definition).replace(" AND (visibility = 'global'::text)", ""))
+    for text, fields in {"Mine.": {"visibility": "user"}, "Mine for all.": {}}.items():
+        sha = await parts.accept(text, owner="ann", **fields)
+        await parts.memories.put_vectors("text", {sha: text}, parts.embedder)
+    await migrate(empty_database_url)
+    found = [str(definition) for _, definition in _rows(empty_database_url, _HNSW)]
+    assert [definition.count("visibility = 'global'") for definition in found] == [1] * 4
+    assert _rows(empty_database_url, "SELECT project, live FROM mem.vector_count") == [("p", 1)]
+    assert [await fill_snapshots(pool), await fill_snapshots(pool)] == [2, 0]
+    entries = await parts.users.snapshot(Audience("ann", "user"))
+    assert [entry.line for entry in entries] == ["Mine for all.", "Mine."]
+    assert different(await check(pool)) == {}
+    await pool.close()

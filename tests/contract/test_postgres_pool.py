@@ -51,7 +51,7 @@ async def test_connection_cut_inside_a_transaction(pool):
 
     async def work(connection):
         pids.append((await (await connection.execute("SELECT pg_backend_pid()")).fetchone())[0])
-        await connection.execute("INSERT INTO user_snapshot VALUES ('u', 't', 1)")
+        await connection.execute("INSERT INTO returned_lesson SELECT 'p', sha FROM memory_node")
         if len(pids) == 1:
             await connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
         return "done"

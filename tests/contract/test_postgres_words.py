@@ -75,7 +75,7 @@ async def test_many_nodes_are_chosen_by_the_rarest_terms(pool, postgres, monkeyp
     exact = await ask(postgres, "kong drops the lockfile")
     assert [hit[0] for hit in exact[:2]] == [both, rare]
     assert len(exact) == 8
-    monkeypatch.setattr(lexical, "_RARE", 3)
+    monkeypatch.setattr(lexical, "RARE", 3)
     chosen = await ask(postgres_parts(pool, exact_words=3), "kong drops the lockfile")
     assert chosen == exact[:2]
 
@@ -85,7 +85,7 @@ async def test_where_every_term_is_frequent_what_holds_them_all_is_found(pool, p
         await postgres.accept(f"kong and {number}")
         await postgres.accept(f"upload and {number}")
     both = await postgres.accept("kong upload")
-    monkeypatch.setattr(lexical, "_RARE", 4)
+    monkeypatch.setattr(lexical, "RARE", 4)
     assert [hit[0] for hit in await ask(postgres_parts(pool, exact_words=3), "kong upload")] == [both]
 
 

@@ -48,7 +48,8 @@ TAMPERED = {
     "signature_link": "DELETE FROM signature_link WHERE sig_sha = 'b'",
     "skill": "UPDATE skill SET removed = false WHERE name = 'gone'",
     "symptom_projection": "UPDATE symptom_projection SET prompt_sha = 'x' WHERE text = ''",
-    "vector_count": "UPDATE vector_count SET live = 9 WHERE project = 'q' AND kind = 'text' AND level_group = 'L0'",
+    "user_snapshot": "UPDATE user_snapshot SET line = 'changed' WHERE owner = 'ann'",
+    "vector_count": "UPDATE vector_count SET live = 9 WHERE project = 'p' AND kind = 'text' AND level_group = 'L0'",
 }
 """One row of each table changed or taken away."""
 
@@ -66,6 +67,7 @@ PARTS = [
     "skills",
     "documents",
     "removed",
+    "snapshots",
 ]
 """Of the state of the fakes, what follows from the journal."""
 
@@ -261,10 +263,15 @@ async def _step(parts, number: int, kind: str, one: int, other: int, shas: list[
     found = [signature(f"s{one}", message=f"m{other}"), signature(f"s{other}")]
     match kind:
         case "accept":
-            shas.append(await parts.accept(f"lesson {one}", request_id=str(number), evidence_texts=(f"log {other}",)))
+            owner = "ann" if one % 2 else None
+            texts = (f"log {other}",)
+            shas.append(await parts.accept(f"lesson {one}", request_id=str(number), evidence_texts=texts, owner=owner))
+            await parts.users.refresh_snapshot(shas[-1])
         case "supersede":
             old = (sha,) if sha != shas[0] else ()
-            shas.append(await parts.accept(f"newer {number}", request_id=str(number), supersedes=old))
+            owner = "ben" if other % 2 else None
+            shas.append(await parts.accept(f"newer {number}", request_id=str(number), supersedes=old, owner=owner))
+            await parts.users.refresh_snapshot(shas[-1])
         case "project":
             made = MadeProjection(text="" if other == 0 else f"E{other}", model_id=f"m{one}", prompt_sha="p")
             await parts.memories.put_projection(sha, made)
@@ -338,6 +345,7 @@ async def test_whatever_is_written_to_the_fakes_replays(steps):
         "links",
         "occurrences",
         "skills",
+        "snapshots",
     ):
         assert getattr(again, part) == getattr(state, part), part
 

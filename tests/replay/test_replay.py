@@ -30,6 +30,7 @@ from worker import WORKFLOWS, workflow_runner
 HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json"))
 NAMES = {
     "accept_accepted", "accept_rejected", "accept_duplicate", "accept_durable", "accept_plain", "accept_refused",
+    "accept_of_a_user", "accept_of_a_user_unsummarised",  # the latter of before there were summaries
     "look_up_answered", "look_up_unsettled", "look_up_conflict",
     "query_answered", "query_unsettled", "query_conflict", "rebuild_done", "rebuild_checked", "rebuild_continued",
     "rebuild_replayed", "rebuild_compared", "rebuild_replay_continued", "rebuild_proposed", "rebuild_applied",
@@ -97,7 +98,9 @@ async def test_record(rig, temporal_server, monkeypatch):
         put_vectors.opened.set()
         plain = candidate_fields(rig, "plain", text=f"{LESSON} Seen 3 times.")
         await rig.temporal.start_workflow("AcceptMemory", plain, id="accept:replay:plain", task_queue=rig.task_queue)
-        for name in ("accepted", "rejected", "duplicate", "durable", "plain"):
+        mine = {"text": f"{LESSON} Mine.", "user_id": "user-123", "visibility": "user"}
+        await rig.memory.accept(candidate(rig, "of_a_user", **mine))
+        for name in ("accepted", "rejected", "duplicate", "durable", "plain", "of_a_user"):
             await _write(f"accept_{name}", rig.accept_handle(name))
         await rig.memory.look_up(lookup(rig, "answered"))
         await _write("look_up_answered", rig.context_handle("answered"))

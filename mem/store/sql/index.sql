@@ -11,6 +11,6 @@ INSERT INTO embedding_index (model_id, dimensions, active) VALUES (%(model_id)s,
 ALTER TABLE memory_vector ALTER COLUMN embedding TYPE halfvec({dimensions})
 
 -- name: create_hnsw
--- A partial HNSW index over one kind of one group of levels.
+-- A partial HNSW index over one kind of one group of levels, of what is for everybody.
 CREATE INDEX {name} ON memory_vector USING hnsw (embedding halfvec_cosine_ops)
-WHERE kind = {kind} AND level IN ({levels})
+WHERE kind = {kind} AND level IN ({levels}) AND visibility = 'global'

@@ -48,9 +48,10 @@ ORDER BY w.kind, w.node_sha, w.part
 DELETE FROM vector_count
 
 -- name: count_vectors
--- Count the live vectors, as the triggers of the live table do with each change.
+-- Count the live vectors that are for everybody, as the triggers of the live table do with each change.
 INSERT INTO vector_count (project, kind, level_group, live)
-SELECT project, kind, level_group(level), count(*) FROM memory_vector WHERE live GROUP BY 1, 2, 3
+SELECT project, kind, level_group(level), count(*) FROM memory_vector
+WHERE live AND visibility = 'global' GROUP BY 1, 2, 3
 
 -- name: position
 -- How far the replay is, locked against another attempt at it.

@@ -1,0 +1,107 @@
+"""The search by words within an audience: what terms weigh is counted among what it may read, and nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import LiteralString, NamedTuple
+
+from psycopg import sql as compose
+
+from mem.ports import Audience, WordHit
+from mem.recall.bm25 import Asked, Matched, Totals, best, score, weighed
+from mem.store import lexical
+from mem.store.audience import best_standing, parameters, statement
+from mem.store.pool import Connection
+from mem.store.queries import sql
+
+
+class _Held(NamedTuple):
+    """What lessons hold of the terms: how many lessons there are, how long, and how many hold each."""
+
+    nodes: int
+    length: int
+    frequencies: Mapping[str, int]
+
+
+class _Own(NamedTuple):
+    """The user's own lessons that hold a term, each with how often each; private ones and those for everybody."""
+
+    rows: Sequence[Matched]
+    private: _Held
+    shared: _Held
+
+
+async def search(
+    connection: Connection, asked: Sequence[str], audience: Audience, limit: int, exact_limit: int
+) -> list[WordHit]:
+    """The lessons that fit the terms best."""
+    terms = list(dict.fromkeys(asked))
+    if not terms:
+        return []
+    own = await _own(connection, terms, audience)
+    others = audience.scope != "user"
+    # What others may read of the user's own is among what is for everybody.
+    shared = await _global(connection, terms, audience) if others else own.shared
+    nodes = own.private.nodes + shared.nodes
+    frequencies = Counter(own.private.frequencies) + Counter(shared.frequencies)
+    weights = weighed(terms, frequencies, nodes)
+    places = [terms.index(term) for term in weights.terms]
+    rows = {row.sha: row._replace(times=[row.times[place] for place in places]) for row in own.rows}
+    if others and weights.terms:
+        rows |= {row.sha: row for row in await _matching(connection, weights, shared, audience, limit, exact_limit)}
+    matched = [row for row in rows.values() if any(row.times)]
+    scored = score(weights, matched, Totals(nodes, own.private.length + shared.length, 0), {})
+    ordered = best(scored.hits, len(scored.hits))
+
+    async def fetch(wanted: int) -> tuple[Sequence[WordHit], float | None]:
+        return ordered[:wanted], ordered[wanted].similarity if wanted < len(ordered) else None
+
+    return await best_standing(connection, audience, fetch, limit)
+
+
+async def _own(connection: Connection, terms: Sequence[str], audience: Audience) -> _Own:
+    asked = {"terms": terms, **parameters(audience)}
+    found = await (await connection.execute(statement("users.own_words"), asked)).fetchall()
+    sizes = {shared: (times[0], length) for sha, _, _, shared, length, times in found if sha is None}
+    held = [(shared, Matched(sha, level, project, None, None, length, times))
+            for sha, level, project, shared, length, times in found if sha is not None]  # fmt: skip
+    counted = {
+        shared: _Held(*sizes.get(shared, (0, 0)), _frequencies(terms, [row for of, row in held if of is shared]))
+        for shared in (False, True)
+    }
+    return _Own([row for _, row in held], counted[False], counted[True])
+
+
+def _frequencies(terms: Sequence[str], rows: Sequence[Matched]) -> dict[str, int]:
+    return {term: sum(row.times[place] > 0 for row in rows) for place, term in enumerate(terms)}
+
+
+async def _global(connection: Connection, terms: Sequence[str], audience: Audience) -> _Held:
+    asked = {"terms": terms, **parameters(audience)}
+    found = await (await connection.execute(sql("users.global_words"), asked)).fetchall()
+    nodes, length = next((nodes, length) for term, nodes, length in found if term is None)
+    return _Held(nodes, length, {term: count for term, count, _ in found if term is not None})
+
+
+async def _matching(
+    connection: Connection, asked: Asked, held: _Held, audience: Audience, limit: int, exact_limit: int
+) -> list[Matched]:
+    """As `lexical.search` finds them: all among few lessons, else by the rarest terms, or by several together."""
+    known = {term: held.frequencies.get(term, 0) for term in asked.terms}
+    counts = lexical.Counts(Totals(held.nodes, held.length, 0), known, ())
+    chosen = lexical.rarest(asked, counts, lexical.most_rows(held.nodes, limit, exact_limit))
+    given = {
+        "chosen": chosen or lexical.together(asked, counts),
+        "most": lexical.RARE,
+        **lexical.term_parameters(asked.terms),
+        **parameters(audience),
+    }
+    block = _statement("users.matching" if chosen else "users.holding_all", len(asked.terms))
+    return [Matched(*row) for row in await (await connection.execute(block, given)).fetchall()]
+
+
+@cache
+def _statement(name: LiteralString, terms: int) -> bytes:
+    return compose.SQL(sql(name)).format(times=lexical.times_of(terms)).as_bytes()

@@ -1,0 +1,174 @@
+"""No user's memory in another user's answer: whatever is stored, each read gives what its audience may read."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mem.domain.nodes import StoredNode
+from mem.ports import Audience, KnownUser
+from tests.contract.parts import Parts, fake_parts, lesson_plan, postgres_parts, signature
+
+WORDS = ["kong", "lockfile", "pinned", "upload"]
+LABELS = ["p", "q", "*", "c1", "c2", "npm", "go"]
+_EXAMPLES = itertools.count()
+
+EMPTY = "TRUNCATE mem.memory_node, mem.failure_signature, mem.lexical_frequency, mem.lexical_total CASCADE"
+
+
+class Wanted(NamedTuple):
+    """A lesson to be stored; others are named by the places of earlier ones, whoever may read these."""
+
+    words: list[str]
+    level: str
+    fields: dict[str, Any]
+    supersedes: int | None
+    parents: list[int]
+    log: str
+    signatures: list[tuple[str, int]]
+
+
+PLACES = st.integers(0, 5)
+WANTED = st.builds(
+    Wanted,
+    words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3),
+    level=st.sampled_from(["L1", "L2"]),
+    fields=st.fixed_dictionaries(
+        {
+            "project": st.sampled_from(["p", "q", "*"]),
+            "owner": st.sampled_from([None, "ann", "ben"]),
+            "visibility": st.sampled_from(["global", "user", "container"]),
+            "container": st.sampled_from([None, "c1", "c2"]),
+        }
+    ),
+    supersedes=st.none() | PLACES,
+    parents=st.lists(PLACES, max_size=2),
+    log=st.sampled_from(["log 1", "log 2"]),
+    signatures=st.lists(st.tuples(st.sampled_from(["s1", "s2"]), st.sampled_from([0, 1])), max_size=2),
+)
+STORES = st.lists(WANTED, min_size=2, max_size=9)
+AUDIENCES = st.builds(
+    Audience,
+    user=st.sampled_from(["ann", "ben", "zoe"]),
+    scope=st.sampled_from(["user", "user_global", "user_global_container"]),
+    containers=st.sampled_from([(), ("c1",), ("c2", "c1")]),
+    readable=st.sampled_from([None, (), ("p",), ("p", "q")]),
+)
+
+
+async def store(parts: Parts, wanted: list[Wanted], example: int) -> dict[str, StoredNode]:
+    """Store lessons with all that finds them, as no gate would let them pass; the lessons as they are then."""
+    shas: list[str] = []
+    for number, one in enumerate(wanted):
+        text = f"{' '.join(one.words)} {example}x{number}"
+        named = {shas[place % len(shas)] for place in one.parents} if shas else set()
+        old = (shas[one.supersedes % len(shas)],) if shas and one.supersedes is not None else ()
+        plan = lesson_plan(
+            text,
+            request_id=text,
+            level=one.level,
+            parents=tuple(sorted(named)),
+            supersedes=old,
+            evidence_texts=(one.log,),
+            **one.fields,
+        )
+        sha = (await parts.memories.append(plan)).sha
+        shas.append(sha)
+        await parts.memories.put_vectors("text", {sha: text}, parts.embedder)
+        await parts.memories.put_vectors("symptom", {sha: one.log}, parts.embedder)
+        found = [signature(f"{name}{algo}", algo=algo, tool="npm" if algo else "go") for name, algo in one.signatures]
+        await parts.failures.link(project="p", request_id=text, sha=sha, signatures=found)
+        await parts.users.refresh_snapshot(sha)
+    return await parts.memories.nodes(sorted(set(shas)))
+
+
+def may_read(node: StoredNode, audience: Audience) -> bool:
+    """Whether a live lesson may be read, said in other words than any store says it."""
+    if node.superseded_by is not None or node.level == "L0":
+        return False
+    if audience.readable is not None and node.project != "*" and node.project not in audience.readable:
+        return False
+    if node.owner == audience.user and node.visibility in {"user", "global"}:
+        return True
+    if node.visibility == "global":
+        return audience.scope in {"user_global", "user_global_container"}
+    hinted = audience.containers if audience.scope == "user_global_container" else ()
+    return (node.owner, node.visibility) == (audience.user, "container") and node.container in hinted
+
+
+def known(nodes: dict[str, StoredNode], audience: Audience) -> KnownUser:
+    projects = None if audience.readable is None else {"*", *audience.readable}
+    own = [one for one in nodes.values() if one.owner == audience.user and (not projects or one.project in projects)]
+    return KnownUser(bool(own), tuple(one for one in audience.containers if one in {node.container for node in own}))
+
+
+async def read(parts: Parts, audience: Audience, shas: list[str]) -> dict[str, list[Any]]:
+    """All that the port gives out, by method."""
+    users = parts.users
+    (vector,) = await parts.embedder.embed(["kong lockfile"])
+    found: dict[str, list[Any]] = {
+        "snapshot": await users.snapshot(audience),
+        "words": await users.words(WORDS, audience, 50),
+        "labelled": await users.labelled(LABELS, audience, 50),
+        "neighbours": await users.neighbours(shas, audience, 50),
+        "neighbours of each": [hit for sha in shas for hit in await users.neighbours([sha], audience, 50)],
+    }
+    for kind in ("text", "symptom"):
+        found[kind] = await users.nearest(kind, vector, audience, 50)
+    return found
+
+
+def given_out(found: dict[str, list[Any]]) -> dict[str, set[str]]:
+    """The shas that each method gives."""
+    return {name: {getattr(hit, "sha", hit) for hit in hits} for name, hits in found.items()}
+
+
+async def hold(parts: Parts, nodes: dict[str, StoredNode], audience: Audience) -> dict[str, list[Any]]:
+    """Read all and hold it to what the audience may read; what reads everything gives everything."""
+    found = await read(parts, audience, list(nodes))
+    readable = {sha for sha, node in nodes.items() if may_read(node, audience)}
+    for name, shas in given_out(found).items():
+        assert shas <= readable, name
+    for of in {hit.of for hit in found["neighbours of each"]}:
+        assert may_read(nodes[of].model_copy(update={"superseded_by": None}), audience)
+    assert {sha for sha in readable if nodes[sha].project in LABELS} == given_out(found)["labelled"]
+    assert readable == given_out(found)["text"]
+    assert {sha for sha in readable if nodes[sha].owner == audience.user} == given_out(found)["snapshot"]
+    assert await parts.users.known(audience) == known(nodes, audience)
+    return found
+
+
+@settings(deadline=None, max_examples=150)
+@given(wanted=STORES, audiences=st.lists(AUDIENCES, min_size=1, max_size=4))
+async def test_no_read_of_the_fakes_gives_what_its_audience_may_not_read(wanted, audiences):
+    parts = fake_parts()
+    nodes = await store(parts, wanted, next(_EXAMPLES))
+    for audience in audiences:
+        await hold(parts, nodes, audience)
+
+
+@settings(
+    deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(wanted=STORES, audiences=st.lists(AUDIENCES, min_size=3, max_size=6))
+async def test_no_read_of_postgres_does_and_it_reads_what_the_fakes_read(pool, wanted, audiences):
+    """With all its ways: exact ones, and those of many memories."""
+    number = next(_EXAMPLES)
+    async with pool.connection() as connection:
+        await connection.execute(EMPTY)
+    parts, fakes = postgres_parts(pool), fake_parts()
+    nodes = await store(parts, wanted, number)
+    assert await store(fakes, wanted, number) == nodes
+    many = parts._replace(users=type(parts.users)(pool, exact_limit=0, exact_words=0))
+    for audience in audiences:
+        found, same = await hold(parts, nodes, audience), await hold(fakes, nodes, audience)
+        assert given_out(await hold(many, nodes, audience)) == given_out(found)
+        for name in ("snapshot", "words", "labelled", "neighbours", "neighbours of each"):
+            assert found[name] == same[name], name
+        for kind in ("text", "symptom"):
+            assert {hit.sha: round(hit.similarity, 2) for hit in found[kind]} == {
+                hit.sha: round(hit.similarity, 2) for hit in same[kind]
+            }
