@@ -18,12 +18,12 @@ from psycopg.types.json import Jsonb
 
 from mem.clients.minilm import MiniLmEmbedder
 from mem.domain.nodes import Level, Node
+from mem.parsing.likeness import rules_sha
 from mem.parsing.terms import rules_sha as terms_sha
 from mem.parsing.terms import terms
 from mem.store import vector_index
 from mem.store.pool import Connection, Pool, on_connection
 from mem.writing.entries import plain_sha
-from mem.writing.likeness import rules_sha
 
 SIZES = {"hundred": 100, "thousand": 1_000, "three-thousand": 3_000, "twenty-thousand": 20_000}
 """Projects of their own, whose searches are measured."""

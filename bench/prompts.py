@@ -23,13 +23,13 @@ from typing import NamedTuple
 from mem.clients.minilm import MiniLmEmbedder
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import ControllerRefused
+from mem.parsing.model_answers import within_budget
+from mem.parsing.prompts import Template, load_prompt
 from mem.ports import EvidenceText, Projector, Prompt
 from mem.writing import model_projector
 from mem.writing.known_names import is_known
-from mem.writing.model_answers import within_budget
 from mem.writing.model_projector import ModelProjector
 from mem.writing.projector import ExtractiveProjector
-from mem.writing.prompts import Template, load_prompt
 
 ROOT = Path(__file__).resolve().parent.parent
 INCIDENTS = ROOT / "tests" / "fixtures" / "incidents"

@@ -17,6 +17,7 @@ from mem.clients.temporal.connection import connect
 from mem.clients.temporal.search_attributes import register_search_attributes
 from mem.clients.tokens import Cl100kCounter
 from mem.domain.errors import ConfigurationError
+from mem.parsing.prompts import load_prompt
 from mem.ports import (
     Clock,
     Embedder,
@@ -57,7 +58,6 @@ from mem.writing.known_names import is_known
 from mem.writing.model_gate import ModelGate
 from mem.writing.model_projector import ModelProjector
 from mem.writing.projector import ExtractiveProjector
-from mem.writing.prompts import load_prompt
 
 if TYPE_CHECKING:
     from mem.clients.openai import Endpoint as OpenAiEndpoint

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mem.domain.canonical import sha256_hex
+from mem.parsing.prompts import Template, load_prompt
+from mem.recall import model_enhancer
 from mem.testing import FakeEmbedder
 from mem.writing import model_gate, model_projector
-from mem.writing.prompts import Template, load_prompt
 from tests.scripted_server import Reply, ScriptedServer, Seen, as_json
 
 PROMPTS = Path(__file__).parents[1] / "prompts"
@@ -44,6 +45,12 @@ def symptoms(*lines: str) -> Reply:
 def verdict(accept: bool, rule: str = "none", reason: str = "It says what to do.") -> Reply:
     """A completion as the prompt `gate` asks for it."""
     return chat(json.dumps({"accept": accept, "rule": rule, "reason": reason}))
+
+
+def context(summary: str, *statements: tuple[str, list[int]]) -> Reply:
+    """A completion as the prompt `ground` asks for it."""
+    said = [{"text": text, "memories": numbers} for text, numbers in statements]
+    return chat(json.dumps({"summary": summary, "statements": said}))
 
 
 def failing(status: int, *, code: str | None = None, message: str = "no", **headers: str) -> Reply:
@@ -79,7 +86,7 @@ class OpenAiServer(ScriptedServer):
         self._templates = {each.system: each for each in templates()}
 
     def script(self, name: str, *replies: Reply) -> None:
-        """What to send to `symptom`, `gate`, `other` or `embeddings`."""
+        """What to send to `symptom`, `gate`, `ground`, `other` or `embeddings`."""
         self._scripts[name] = list(replies)
 
     def serve(self, fixtures: Sequence[Labelled]) -> None:
@@ -129,5 +136,5 @@ def templates() -> list[Template]:
     """The prompts of this checkout."""
     return [
         load_prompt(PROMPTS, module.PROMPT, placeholders=module.PLACEHOLDERS, limits=module.LIMITS)
-        for module in (model_projector, model_gate)
+        for module in (model_projector, model_gate, model_enhancer)
     ]

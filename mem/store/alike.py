@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mem.domain.nodes import Node, StoredNode
+from mem.parsing.likeness import bands, rules_sha, same
 from mem.ports import Alike
 from mem.store import nodes
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
 from mem.store.reaching import listed
 from mem.writing.entries import plain_sha
-from mem.writing.likeness import bands, rules_sha, same
 
 MOST = 50
 """So many candidates are compared, those with the most bands in common: one that says the same shares most of them."""

@@ -11,12 +11,12 @@ from psycopg.rows import class_row, dict_row
 
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, NotFound
 from mem.domain.nodes import Level, Node, Parent, StoredNode
+from mem.parsing.likeness import bands, rules_sha
 from mem.ports import Lineage, Reach, VectorHit
 from mem.store.pool import Connection
 from mem.store.queries import sql
 from mem.store.reaching import listed, within
 from mem.writing.entries import plain_sha
-from mem.writing.likeness import bands, rules_sha
 from mem.writing.superseding import LESSONS
 
 _PREFIX = re.compile(r"[0-9a-f]{4,64}")

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Sequence
 
 from mem.domain.errors import NotFound
 from mem.domain.nodes import Node, StoredNode
+from mem.parsing.likeness import bands, same
 from mem.ports import Alike, Superseded
 from mem.testing.state import FakeState
 from mem.writing import entries
 from mem.writing.entries import plain_sha
-from mem.writing.likeness import bands, same
 from mem.writing.superseding import LESSONS, check_supersession
 
 

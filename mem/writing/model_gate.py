@@ -9,12 +9,12 @@ from pydantic import BaseModel, ConfigDict
 
 from mem.domain.accepting import Rule, Verdict
 from mem.domain.errors import ControllerRefused
+from mem.parsing.model_answers import read_answer, refused, within_budget
+from mem.parsing.prompts import Template
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_unsafe
 from mem.ports import Controller, Memories
 from mem.writing.candidate import Candidate
-from mem.writing.model_answers import read_answer, refused, within_budget
-from mem.writing.prompts import Template
 
 PROMPT = "gate"
 PLACEHOLDERS = frozenset({"memory", "evidence"})

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from pydantic import BaseModel, ConfigDict
 
 from mem.domain.accepting import MadeProjection, SymptomLine
+from mem.parsing.model_answers import read_answer, refused, within_budget
+from mem.parsing.prompts import Template
 from mem.ports import Controller, EvidenceText, ProjectorKey
-from mem.writing.model_answers import read_answer, refused, within_budget
 from mem.writing.model_lines import Checked, Limits, LineCheck
-from mem.writing.prompts import Template
 
 PROMPT = "symptom"
 PLACEHOLDERS = frozenset({"memory", "evidence"})

@@ -95,7 +95,7 @@ async def test_a_controller_judges_and_projects(rig, server):
     """Verdict and projection are the model's, and the journal names model and prompt of both."""
     async with rig.working(), asyncio.timeout(30):
         answer = (await rig.memory.accept(candidate(rig))).answer
-    symptom, gate = templates()
+    symptom, gate, _ = templates()
     assert (answer.status, answer.vectors) == ("accepted", ["text", "symptom"])
     assert (answer.verdict.model_id, answer.verdict.prompt_sha) == ("little-1", gate.sha)
     assert answer.projection.model_dump() == {"text": LINE, "model_id": "little-1", "prompt_sha": symptom.sha}
@@ -268,7 +268,7 @@ async def test_two_attempts_at_once_with_different_answers(rig, server):
 
 async def test_labelled_answers(rig, server):
     """Recorded answers are served to the prompt and memory that they were given to, and to no other prompt."""
-    symptom, gate = templates()
+    symptom, gate, _ = templates()
     text_sha = sha256_hex(candidate(rig).text)
     answer = json.dumps({"symptoms": [LINE]})
     server.script("symptom")

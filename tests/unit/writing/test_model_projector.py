@@ -7,9 +7,9 @@ import json
 import pytest
 
 from mem.domain.errors import ControllerRefused
+from mem.parsing.model_answers import within_budget
 from mem.ports import EvidenceText, Prompt
 from mem.writing.known_names import is_known
-from mem.writing.model_answers import within_budget
 from mem.writing.model_projector import ModelProjector
 from tests.openai_server import templates
 

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from mem.domain.canonical import sha256_hex
-from mem.writing.likeness.lexicon import lexicon
-from mem.writing.likeness.reading import read
+from mem.parsing.likeness.lexicon import lexicon
+from mem.parsing.likeness.reading import read
 
 _PRIME = np.uint64((1 << 61) - 1)
 _LOW = np.uint64((1 << 31) - 1)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from mem.writing.likeness.lexicon import Lexicon, lexicon
+from mem.parsing.likeness.lexicon import Lexicon, lexicon
 
 # Han, kana, hangul and Thai: a term is two characters there.
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from mem.domain.accepting import Rule
 from mem.domain.errors import ConfigurationError
-from mem.writing import model_gate, prompts
-from mem.writing.prompts import fence_for, load_prompt
+from mem.parsing import prompts
+from mem.parsing.prompts import fence_for, load_prompt
+from mem.writing import model_gate
 from tests.openai_server import PROMPTS, templates
 
 NAMES = frozenset({"memory", "evidence"})
@@ -54,7 +55,7 @@ def test_the_prompts_of_this_checkout():
 
 def test_the_gates_rules_are_those_of_the_contract():
     """The prompt offers each rule that takes judgement, which the contract knows, and no other."""
-    _, gate = templates()
+    _, gate, _ = templates()
     offered = set(gate.schema["properties"]["rule"]["enum"]) - {"none"}
     assert offered == set(get_args(model_gate.ModelRule)) <= set(get_args(Rule))
     assert all(f'"{rule}"' in gate.system for rule in offered)

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from mem.domain.canonical import strict_json
 from mem.domain.errors import ControllerRefused
-from mem.parsing import distill
 from mem.parsing.decode import without_surrogates
+from mem.parsing.distill import distill
 
 LEAST_BYTES = 2000
 """In less than this a log may lose its failing lines; rather fewer records than shorter ones."""

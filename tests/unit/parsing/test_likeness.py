@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mem.writing.likeness import bands, rules_sha, same
-from mem.writing.likeness.stem import stem
+from mem.parsing.likeness import bands, rules_sha, same
+from mem.parsing.likeness.stem import stem
 
 PAIRS = tomllib.loads((Path(__file__).parents[2] / "fixtures" / "duplicates.toml").read_text(encoding="utf-8"))
 TEXTS = [text for name in ("same", "other") for pair in PAIRS[name] for text in pair]

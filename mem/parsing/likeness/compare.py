@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mem.writing.likeness.lexicon import Lexicon, lexicon
-from mem.writing.likeness.reading import Bound, Reading, read
+from mem.parsing.likeness.lexicon import Lexicon, lexicon
+from mem.parsing.likeness.reading import Bound, Reading, read
 
 
 def same(one: str, other: str) -> bool:

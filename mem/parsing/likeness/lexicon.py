@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from mem.domain.canonical import sha256_hex
-from mem.writing.likeness.stem import stem
+from mem.parsing.likeness.stem import stem
 
 
 class Opposites(NamedTuple):
@@ -113,4 +113,4 @@ def _opposites(fields: Mapping[str, Any], terms: Any) -> Opposites:
 
 
 def _text() -> str:
-    return files("mem.writing.likeness").joinpath("likeness.toml").read_text(encoding="utf-8")
+    return files("mem.parsing.likeness").joinpath("likeness.toml").read_text(encoding="utf-8")
