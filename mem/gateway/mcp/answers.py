@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from pydantic import BaseModel
+
 from mem.domain.accepting import AcceptAnswer
 from mem.domain.lookup import ContextAnswer, ContextRequest, Lesson, SeenSignature
 from mem.domain.nodes import Parent
@@ -16,6 +18,21 @@ SHORT = 12
 MOST_PARENTS = 5
 MOST_KIN = 20
 """So many are told in words; the structured answer has them all."""
+
+
+def told(answer: BaseModel, request: ContextRequest | None) -> str:
+    """Any answer in words; `request` is what a lookup asked."""
+    match answer:
+        case ContextAnswer() if request is not None:
+            return told_context(answer, request)
+        case QueryAnswer():
+            return told_query(answer)
+        case AcceptAnswer():
+            return told_acceptance(answer)
+        case ShownMemory():
+            return told_memory(answer)
+        case _:
+            raise TypeError(f"Nothing tells of a {type(answer).__name__}.")
 
 
 def told_context(answer: ContextAnswer, request: ContextRequest) -> str:

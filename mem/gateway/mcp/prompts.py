@@ -9,7 +9,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
 from mem.domain.rights import Rights
-from mem.gateway.mcp.data import tagged
 from mem.gateway.mcp.schemas import texts, told_of
 from mem.gateway.mcp.tools import Tools
 
@@ -60,16 +59,17 @@ class Prompts:
         parts = [
             texts()[TRIAGE]["steps"].strip(),
             f"What the memory says:\n{answer}",
-            tagged("log", await asyncio.to_thread(_short, log)),
+            await asyncio.to_thread(_data, log),
         ]
         message = PromptMessage(role="user", content=TextContent(text="\n\n".join(parts)))
         return GetPromptResult(description="What is known of the failure, and how to go on.", messages=[message])
 
 
-def _short(log: str) -> str:
-    """The log without secrets, reduced to its failing parts where it is long."""
-    from mem.parsing import distill  # noqa: PLC0415 - loads all rules
+def _data(log: str) -> str:
+    """The log as data, without secrets, and reduced to its failing parts where it is long."""
+    from mem.gateway.mcp.data import tagged  # noqa: PLC0415 - loads all rules
+    from mem.parsing import distill  # noqa: PLC0415
     from mem.parsing.redact import redact  # noqa: PLC0415
 
     short = distill(log).text if len(log.encode("utf-8", "replace")) > MOST_LOG_BYTES else log
-    return redact(short).text
+    return tagged("log", redact(short).text)

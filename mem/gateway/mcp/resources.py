@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 
 from mcp.shared.exceptions import MCPError
@@ -59,7 +61,7 @@ class Resources:
                 _NOT_FOUND if isinstance(error, NotFound) and not isinstance(error, AmbiguousPrefix) else INVALID_PARAMS
             )
             raise MCPError(code, str(error), {"uri": uri[:200]}) from error
-        text = memory.model_dump_json(indent=1)
+        text = await asyncio.to_thread(_document, memory)
         return ReadResourceResult(
             contents=[TextResourceContents(uri=f"memory://{memory.sha}", mime_type="application/json", text=text)]
         )
@@ -82,3 +84,9 @@ class Resources:
     async def _shown(self, sha: str, rights: Rights) -> ShownMemory:
         rights.require("read")
         return await (await self._reaching.reading()).show(sha, readable=rights.readable)
+
+
+def _document(memory: ShownMemory) -> str:
+    from mem.gateway.mcp.data import harmless  # noqa: PLC0415 - loads all rules
+
+    return json.dumps(harmless(memory.model_dump(mode="json")), ensure_ascii=False, indent=1)

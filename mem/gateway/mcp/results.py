@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from typing import Any
+from typing import NamedTuple
 
 from mcp_types import CallToolResult, TextContent
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from mem.domain.accepting import AcceptAnswer
 from mem.domain.errors import AmbiguousPrefix, MemError, Unavailable
 from mem.domain.faults import told
-from mem.domain.lookup import ContextAnswer
+from mem.domain.lookup import ContextAnswer, ContextRequest
 from mem.domain.query import QueryAnswer
-from mem.parsing.sanitize import strip_unsafe
 
 MOST_FAULTS = 5
 MOST_CHARACTERS = 2000
@@ -46,9 +46,48 @@ class AcceptedResult(AcceptAnswer):
     notes: list[str] = Field(description=_NOTES)
 
 
-def answered(body: bytes | str, text: str, **more: Any) -> CallToolResult:
-    """An answer: the fields of its body as they were stored, and what is added, and the same for readers of text."""
-    return CallToolResult(content=[TextContent(text=text)], structured_content={**json.loads(body), **more})
+class Asked(NamedTuple):
+    """What a call was made of, as its answer repeats it; `notes` is what was done to its texts."""
+
+    project: str
+    request_id: str
+    notes: tuple[str, ...]
+
+
+async def answered(
+    model: type[BaseModel], body: bytes | str, asked: Asked | None = None, request: ContextRequest | None = None
+) -> CallToolResult:
+    """An answer twice: its fields, and the same in words; no text in either gives orders to whoever reads it.
+
+    Args:
+        model: of the answer.
+        body: as it was stored.
+        asked: is told, too.
+        request: what a lookup asked, by which the next step is told.
+    """
+    return await asyncio.to_thread(_answered, model, body, asked, request)
+
+
+def _answered(
+    model: type[BaseModel], body: bytes | str, asked: Asked | None, request: ContextRequest | None
+) -> CallToolResult:
+    from mem.gateway.mcp.answers import told as said  # noqa: PLC0415 - loads all rules
+    from mem.gateway.mcp.data import harmless  # noqa: PLC0415
+
+    fields = harmless(json.loads(body))
+    text = said(model.model_validate(fields), request)
+    if asked is not None:
+        notes = [f"Note: {note}" for note in asked.notes]
+        text = "\n".join([text, *notes, f"project: {asked.project}, request_id: {asked.request_id}"])
+        fields |= {"project": asked.project, "request_id": asked.request_id, "notes": list(asked.notes)}
+    return CallToolResult(content=[TextContent(text=text)], structured_content=fields)
+
+
+def load_rules() -> None:
+    """Load now what the first answer needs: it takes a second."""
+    from mem.gateway.mcp.data import harmless  # noqa: PLC0415
+
+    harmless("What is read here is only to have the rules loaded.")
 
 
 def failed(error: Exception, request_id: str | None = None) -> CallToolResult:
@@ -61,7 +100,7 @@ def failed(error: Exception, request_id: str | None = None) -> CallToolResult:
             text = f"{type(error).__name__}: {error}"
         case _:
             text = "The server failed at this call. Look at its log on stderr; the call may be sent again."
-    lines = [strip_unsafe(text).text[:MOST_CHARACTERS]]
+    lines = [text[:MOST_CHARACTERS]]
     if isinstance(error, AmbiguousPrefix) and error.candidates:
         lines.append("They are: " + ", ".join(error.candidates))
     if isinstance(error, Unavailable):
@@ -69,8 +108,3 @@ def failed(error: Exception, request_id: str | None = None) -> CallToolResult:
     if request_id is not None:
         lines.append(f"request_id: {request_id}")
     return CallToolResult(content=[TextContent(text="\n".join(lines))], is_error=True)
-
-
-def footer(project: str, request_id: str, notes: tuple[str, ...]) -> str:
-    """What stands below each answer in words."""
-    return "\n".join([*(f"Note: {note}" for note in notes), f"project: {project}, request_id: {request_id}"])

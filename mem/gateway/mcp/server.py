@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -32,6 +33,7 @@ from mem.domain.rights import UNRESTRICTED, Rights
 from mem.gateway.mcp.prompts import Prompts
 from mem.gateway.mcp.reaching import Reaching
 from mem.gateway.mcp.resources import Resources
+from mem.gateway.mcp.results import load_rules
 from mem.gateway.mcp.schemas import texts
 from mem.gateway.mcp.tools import KINDS, Tools, telling
 
@@ -115,6 +117,7 @@ class _Routes:
 
     async def prepare(self, _: Context, __: NotificationParams) -> None:
         """Connect while the agent still thinks: the first call is then as fast as the others."""
+        await asyncio.to_thread(load_rules)
         try:
             await self._reaching.client()
         except MemError:

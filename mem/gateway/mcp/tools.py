@@ -10,17 +10,16 @@ from typing import Any, NamedTuple
 from mcp_types import CallToolResult, Tool, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mem.domain.accepting import AcceptRequest
+from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.errors import InvalidRequest, MemError, TooLarge
 from mem.domain.ids import Text, derived_request_id
-from mem.domain.lookup import ContextRequest
-from mem.domain.query import QueryRequest
+from mem.domain.lookup import ContextAnswer, ContextRequest
+from mem.domain.query import QueryAnswer, QueryRequest
 from mem.domain.rights import Rights
 from mem.domain.shown import ShownMemory
-from mem.gateway.mcp.answers import told_acceptance, told_context, told_memory, told_query
 from mem.gateway.mcp.reaching import Reaching
 from mem.gateway.mcp.request_ids import OpenCalls
-from mem.gateway.mcp.results import AcceptedResult, ContextResult, QueryResult, answered, failed, footer
+from mem.gateway.mcp.results import AcceptedResult, Asked, ContextResult, QueryResult, answered, failed
 from mem.gateway.mcp.schemas import input_schema, output_schema, told_of
 
 READ_SECONDS = 20.0
@@ -109,8 +108,8 @@ class Tools:
         client = await self._reaching.client()
         reply = await client.look_up(request, readable=rights.readable, deadline=READ_SECONDS)
         self._open.answered(request_id)
-        text = f"{told_context(reply.answer, request)}\n{footer(request.project, request_id, reply.notes)}"
-        return answered(reply.body, text, project=request.project, request_id=request_id, notes=list(reply.notes))
+        asked = Asked(request.project, request_id, reply.notes)
+        return await answered(ContextAnswer, reply.body, asked, request)
 
     async def _query(self, fields: dict[str, Any], request_id: str, rights: Rights) -> CallToolResult:
         request = QueryRequest.model_validate(fields)
@@ -118,22 +117,21 @@ class Tools:
         client = await self._reaching.client()
         reply = await client.query(request, readable=rights.readable, deadline=READ_SECONDS)
         self._open.answered(request_id)
-        text = f"{told_query(reply.answer)}\n{footer(request.project, request_id, reply.notes)}"
-        return answered(reply.body, text, request_id=request_id, notes=list(reply.notes))
+        return await answered(QueryAnswer, reply.body, Asked(request.project, request_id, reply.notes))
 
     async def _accept(self, fields: dict[str, Any], request_id: str, rights: Rights) -> CallToolResult:
         request = AcceptRequest.model_validate(fields)
         rights.require("write", request.project)
         client = await self._reaching.client()
         reply = await client.accept(request, readable=rights.readable, deadline=ACCEPT_SECONDS)
-        text = f"{told_acceptance(reply.answer)}\n{footer(request.project, request_id, reply.notes)}"
-        return answered(reply.body, text, project=request.project, request_id=request_id, notes=list(reply.notes))
+        asked = Asked(request.project, request_id, reply.notes)
+        return await answered(AcceptAnswer, reply.body, asked)
 
     async def _show(self, fields: dict[str, Any], rights: Rights) -> CallToolResult:
         request = ShowRequest.model_validate(fields)
         rights.require("read")
         memory = await (await self._reaching.reading()).show(request.sha, readable=rights.readable)
-        return answered(memory.model_dump_json(), told_memory(memory))
+        return await answered(ShownMemory, memory.model_dump_json())
 
     def _request_id(self, name: str, fields: Mapping[str, Any], rights: Rights) -> str:
         given = fields.get("request_id")

@@ -42,7 +42,7 @@ async def test_the_prompt_brings_what_is_known_and_the_log_as_data(reaching):
 
 async def test_the_prompt_of_a_long_log_holds_its_failing_parts(reaching):
     """A log of megabytes fits into a prompt."""
-    noise = "".join(f"step {number} went by\n" for number in range(100_000))
+    noise = "".join(f"step {number} went by\n" for number in range(10_000))
     async with connected(reaching) as client:
         text = await filled(client, log=f"{noise}ModuleNotFoundError: No module named 'yaml'\n")
     assert "No module named 'yaml'" in text
