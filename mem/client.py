@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Generic, NamedTuple, TypeVar
@@ -42,6 +43,8 @@ AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 DEADLINE_SECONDS = 90.0
 CHECK_SECONDS = 5.0
+POLLER_SECONDS = 75.0
+"""A poll lasts a minute at most; the rest is for clocks that differ."""
 ACCEPT_LIFETIME = timedelta(days=15)
 LOOK_UP_LIFETIME = timedelta(days=8)
 REBUILD_LIFETIME = timedelta(days=15)
@@ -102,7 +105,9 @@ class MemoryClient:
         except (RPCError, TimeoutError) as error:
             where = target_of(self._client)
             raise Unavailable(f"Temporal at {where} does not answer.", "Check `mem status`.") from error
-        if not described.pollers:
+        # A server lists a poller for minutes after its process was killed; one that lives comes back within a minute.
+        since = time.time() - POLLER_SECONDS
+        if not any(poller.last_access_time.ToNanoseconds() / 1e9 >= since for poller in described.pollers):
             raise Unavailable(f"No worker polls task queue {self._task_queue!r}.", "Start one: `mem worker`.")
 
     async def accept(

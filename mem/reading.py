@@ -5,9 +5,10 @@ Neither a worker nor a model is needed, nor Temporal.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from mem.clients.clock import SystemClock
 from mem.recall.gaps import FindGaps
@@ -17,7 +18,7 @@ from mem.recall.show import ShowMemory
 from mem.store.failures import PostgresFailures
 from mem.store.ledger import PostgresLedger
 from mem.store.memories import PostgresMemories
-from mem.store.pool import open_pool
+from mem.store.pool import check, open_pool
 from mem.store.showing import PostgresShowing
 
 READ_STATEMENT_MS = 20_000
@@ -32,6 +33,8 @@ class Reader:
     show: ShowMemory
     answer: OpenAnswer
     projects: FindProjects
+    check: Callable[[], Awaitable[None]]
+    """Returns if the database answers, else raises `Unavailable`."""
 
 
 @asynccontextmanager
@@ -50,4 +53,5 @@ async def open_reader(database_url: str, *, size: int = 4) -> AsyncIterator[Read
             show=ShowMemory(PostgresShowing(pool)),
             answer=OpenAnswer(PostgresLedger(pool, clock)),
             projects=FindProjects(PostgresMemories(pool, clock)),
+            check=partial(check, pool),
         )

@@ -12,7 +12,7 @@ def canonical_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("utf-8")
 
 
-def strict_json(text: str | bytes) -> Any:
+def strict_json(text: str | bytes | bytearray) -> Any:
     """Parse JSON that means the same to every reader.
 
     Raises:

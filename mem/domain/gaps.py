@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from mem.domain.ids import Project, Text
 from mem.domain.lookup import MAX_TOOL_CHARACTERS
@@ -15,6 +15,7 @@ DEFAULT_LIMIT = 20
 MAX_LIMIT = 1000
 _DAYS = re.compile(r"([0-9]{1,4})d")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_SINCE_SCHEMA = {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "pattern": "^[0-9]{1,4}d$"}]}
 
 
 def _since(text: str) -> str:
@@ -35,7 +36,7 @@ class GapsRequest(BaseModel):
     tool: Text | None = Field(
         default=None, min_length=1, max_length=MAX_TOOL_CHARACTERS, description="Failures of one tool."
     )
-    since: Annotated[str, AfterValidator(_since)] | None = Field(
+    since: Annotated[str, AfterValidator(_since), WithJsonSchema(_SINCE_SCHEMA)] | None = Field(
         default=None, description="Count from this UTC date, or from so many days before today: 7d."
     )
     limit: int = Field(default=DEFAULT_LIMIT, ge=1, le=MAX_LIMIT, description="How many at most.")

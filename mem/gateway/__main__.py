@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sys
 
-import uvicorn
+from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
 
 from mem.addresses import find_addresses
@@ -15,8 +15,12 @@ from mem.clients.temporal.ending import end
 from mem.domain.errors import MemError
 from mem.domain.faults import told
 from mem.gateway.app import create_app
+from mem.gateway.limits import Limits
 from mem.gateway.listening import bound, find_host, refuse_open_door
+from mem.gateway.logs import log_to
+from mem.gateway.metrics import Metrics
 from mem.gateway.reading import Reading
+from mem.gateway.serving import serve_app
 from mem.gateway.tokens import find_tokens
 from mem.settings import Settings
 
@@ -38,10 +42,11 @@ async def serve(settings: Settings) -> None:
     client = await MemoryClient.connect(
         address=found.need_temporal(), namespace=found.namespace, task_queue=found.task_queue
     )
+    limits, metrics = Limits(), Metrics(CollectorRegistry())
     with bound(where) as listening:
         async with Reading(found.database_url) as reading:
-            config = uvicorn.Config(create_app(client, reading, tokens), log_level="warning", access_log=False)
-            await uvicorn.Server(config).serve(sockets=[listening])
+            app = create_app(client, reading, tokens, limits=limits, metrics=metrics, log=log_to(sys.stderr))
+            await serve_app(app, listening, limits, metrics.refused)
 
 
 def main() -> None:

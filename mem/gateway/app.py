@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
+from prometheus_client import CollectorRegistry
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 
 from mem.client import MemoryClient, Reply
-from mem.domain.accepting import AcceptRequest
-from mem.domain.errors import MemError
+from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.gaps import GapsRequest
-from mem.domain.lookup import ContextRequest
-from mem.domain.query import QueryRequest
-from mem.gateway.bodies import Identified, read_fields, read_parameters, refuse_parameters
-from mem.gateway.described import GAPS_ANSWERS, SHA_PARAMETER, SHOWN_ANSWERS, body, parameters
-from mem.gateway.problems import install, name_request, problem, request_id_header
+from mem.domain.lookup import ContextAnswer, ContextRequest
+from mem.domain.query import QueryAnswer, QueryRequest
+from mem.gateway.bodies import read_fields, read_parameters, refuse_parameters, understood
+from mem.gateway.described import GAPS_ANSWERS, REQUESTS, SHA_PARAMETER, SHOWN_ANSWERS, parameters
+from mem.gateway.hardened import Hardened
+from mem.gateway.health import add_health
+from mem.gateway.limits import Limits
+from mem.gateway.logs import log_to
+from mem.gateway.metrics import Metrics
+from mem.gateway.observing import Log
+from mem.gateway.openapi import describe, examples, own_version, posted, replies
+from mem.gateway.problems import install
 from mem.gateway.reading import Reading
 from mem.gateway.rights import Guard, readable_by, readable_by_writer
 from mem.gateway.tokens import Tokens
@@ -25,62 +34,80 @@ POSTED = ("context", "accept", "query")
 """What stands below /memory and is no sha."""
 
 
-def create_app(client: MemoryClient, reading: Reading | None = None, tokens: Tokens | None = None) -> FastAPI:
+def create_app(
+    client: MemoryClient,
+    reading: Reading | None = None,
+    tokens: Tokens | None = None,
+    *,
+    limits: Limits | None = None,
+    metrics: Metrics | None = None,
+    log: Log | None = None,
+) -> FastAPI:
     """The gateway over a client of the worker and what reads from the store, without which such reads are a 503.
 
     Args:
         tokens: who may do what; None: everybody everything.
     """
     reading = reading or Reading(None)
-    app = FastAPI(title="mem", summary="A failure memory on Temporal.")
-    app.add_middleware(Guard, tokens=tokens)
+    metrics = metrics or Metrics(CollectorRegistry())
+    hardened = Middleware(Hardened, limits=limits or Limits(), metrics=metrics, log=log or log_to(sys.stderr))
+    app = FastAPI(
+        title="mem",
+        summary="A failure memory on Temporal.",
+        version=own_version(),
+        # These would load their scripts from elsewhere, and a slash too many is an error as any other.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        middleware=[hardened, Middleware(Guard, tokens=tokens)],
+    )
     install(app)
-
-    @app.get("/healthz", summary="Whether this process answers")
-    async def healthz() -> dict[str, str]:
-        return {"status": "ok"}
-
-    @app.get("/readyz", summary="Whether Temporal and a worker answer")
-    async def readyz() -> Response:
-        try:
-            await client.check()
-        except MemError as error:
-            return problem(503, error.cause, remedy=error.remedy, title=type(error).__name__)
-        return JSONResponse({"status": "ready"})
+    add_health(app, client, reading, metrics)
+    example = examples()
 
     @app.post(
-        "/memory/context", summary="What is known about a failure, task or tool", openapi_extra=body(ContextRequest)
+        "/memory/context",
+        summary="What is known about a failure, task or tool",
+        tags=["memory"],
+        openapi_extra=posted(ContextRequest, example["context"]["request"]),
+        responses=replies(ContextAnswer, "What is known, or why nothing is.", example["context"]["answer"]),
     )
     async def context(request: Request) -> Response:
-        identified = await read_fields(request)
-        asked = ContextRequest.model_validate(identified.fields)
-        name_request(request, asked.request_id)
-        return _replied(await client.look_up(asked, readable=readable_by(request, asked.project)), identified)
+        asked = understood(request, ContextRequest, await read_fields(request))
+        return _replied(await client.look_up(asked, readable=readable_by(request, asked.project)), metrics)
 
-    @app.post("/memory/accept", summary="Hand in a candidate memory", openapi_extra=body(AcceptRequest))
+    @app.post(
+        "/memory/accept",
+        summary="Hand in a candidate memory",
+        tags=["memory"],
+        openapi_extra=posted(AcceptRequest, example["accept"]["request"]),
+        responses=replies(AcceptAnswer, "The verdict; a refusal is one too.", example["accept"]["answer"]),
+    )
     async def accept(request: Request) -> Response:
-        identified = await read_fields(request)
-        candidate = AcceptRequest.model_validate(identified.fields)
-        name_request(request, candidate.request_id)
+        candidate = understood(request, AcceptRequest, await read_fields(request))
         readable = readable_by_writer(request, candidate.project)
-        return _replied(await client.accept(candidate, readable=readable), identified)
+        return _replied(await client.accept(candidate, readable=readable), metrics)
 
-    @app.post("/memory/query", summary="Ask a project's memories a question", openapi_extra=body(QueryRequest))
+    @app.post(
+        "/memory/query",
+        summary="Ask a project's memories a question",
+        tags=["memory"],
+        openapi_extra=posted(QueryRequest, example["query"]["request"]),
+        responses=replies(QueryAnswer, "The memories nearest to it.", example["query"]["answer"]),
+    )
     async def query(request: Request) -> Response:
-        identified = await read_fields(request)
-        question = QueryRequest.model_validate(identified.fields)
-        name_request(request, question.request_id)
-        readable = readable_by(request, question.project)
-        return _replied(await client.query(question, readable=readable), identified)
+        question = understood(request, QueryRequest, await read_fields(request))
+        return _replied(await client.query(question, readable=readable_by(request, question.project)), metrics)
 
     @app.get(
         "/memory/gaps",
         summary="Which failures keep happening that no memory explains",
+        tags=["memory"],
         openapi_extra=parameters(GapsRequest),
         responses=GAPS_ANSWERS,
     )
     async def gaps(request: Request) -> Response:
-        asked = GapsRequest.model_validate(read_parameters(request))
+        asked = understood(request, GapsRequest, read_parameters(request))
         answer = await reading.gaps(asked, readable=readable_by(request, asked.project))
         return Response(answer.model_dump_json(), media_type="application/json")
 
@@ -88,6 +115,7 @@ def create_app(client: MemoryClient, reading: Reading | None = None, tokens: Tok
     @app.get(
         "/memory/{sha}",
         summary="One memory: its edges, projection, signatures, sightings and successors",
+        tags=["memory"],
         responses=SHOWN_ANSWERS,
     )
     async def show(request: Request, sha: Annotated[str, SHA_PARAMETER]) -> Response:
@@ -97,12 +125,12 @@ def create_app(client: MemoryClient, reading: Reading | None = None, tokens: Tok
         shown = await reading.show(sha, readable=readable_by(request))
         return Response(shown.model_dump_json(), media_type="application/json")
 
+    describe(app, REQUESTS)
     return app
 
 
-def _replied(reply: Reply[Any], identified: Identified) -> Response:
+def _replied(reply: Reply[Any], metrics: Metrics) -> Response:
     """The stored bytes as they are; what differs between two sends of a request stands in headers."""
-    headers = request_id_header(identified.request_id)
-    if reply.notes:
-        headers["Mem-Note"] = " ".join(reply.notes)
+    metrics.answered(reply.answer)
+    headers = {"Mem-Note": " ".join(reply.notes)} if reply.notes else {}
     return Response(reply.body, media_type="application/json", headers=headers)

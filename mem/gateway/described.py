@@ -1,16 +1,46 @@
-"""What /openapi.json says of requests and answers that the routes read and write themselves."""
+"""What /openapi.json says of requests beyond their types, and of the routes that read from the store."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fastapi import Path
+from pydantic import BaseModel
 
 from mem.domain.accepting import AcceptRequest
 from mem.domain.gaps import GapsAnswer, GapsRequest
 from mem.domain.lookup import ContextRequest
 from mem.domain.query import QueryRequest
 from mem.domain.shown import ShownMemory
+from mem.gateway.openapi import answers
+
+NOT_BLANK = r"[^\s\u001c-\u001f]"
+_SAYS_SOMETHING = {"type": "string", "pattern": NOT_BLANK}
+
+
+def _private(visibility: str, *needed: str) -> dict[str, Any]:
+    """For whom a memory is has to be told."""
+    said = {name: {"type": "string"} for name in needed}
+    return {"properties": {"visibility": {"const": visibility}, **said}, "required": ["visibility", *needed]}
+
+
+REQUESTS: dict[type[BaseModel], dict[str, Any]] = {
+    ContextRequest: {
+        "anyOf": [
+            {"properties": {name: _SAYS_SOMETHING}, "required": [name]} for name in ("tool", "task", "signature_source")
+        ]
+    },
+    AcceptRequest: {
+        "properties": {"text": {"pattern": NOT_BLANK, "description": "At most 8 KB as JSON."}},
+        "anyOf": [
+            {"properties": {"visibility": {"const": "global"}}},
+            _private("user", "user_id"),
+            _private("container", "user_id", "container"),
+        ],
+    },
+    QueryRequest: {"properties": {"question": {"pattern": NOT_BLANK}}},
+}
+"""The bodies of all routes, with the rules that their code checks."""
 
 GAPS_EXAMPLE: dict[str, Any] = {
     "project": "billing",
@@ -35,18 +65,20 @@ GAPS_EXAMPLE: dict[str, Any] = {
     ],
 }
 
-GAPS_ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The gaps, those seen most first; none is an empty list.",
-        "model": GapsAnswer,
-        "content": {"application/json": {"example": GAPS_EXAMPLE}},
-    },
-    422: {"description": "A parameter breaks the contract: a problem document."},
-    503: {"description": "The gateway knows no database, or it does not answer: a problem document."},
-}
+GAPS_ANSWERS = answers(
+    GapsAnswer,
+    "The gaps, those seen most first; none is an empty list.",
+    GAPS_EXAMPLE,
+    422,
+    503,
+    s422="A parameter breaks the contract.",
+    s503="The gateway knows no database, or it does not answer, or the gateway is at its limit.",
+)
 
 SHA_PARAMETER: Any = Path(
-    description="The sha of the memory, or 4 to 64 hex digits that no other one begins with.", examples=["748fa2459ce4"]
+    description="The sha of the memory, or 4 to 64 hex digits that no other one begins with.",
+    examples=["748fa2459ce4"],
+    json_schema_extra={"pattern": "^[0-9A-Fa-f]{4,64}$"},
 )
 
 SHOWN_EXAMPLE: dict[str, Any] = {
@@ -100,34 +132,19 @@ SHOWN_EXAMPLE: dict[str, Any] = {
     "children": [],
 }
 
-SHOWN_ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The memory; one that was superseded too. The same as `mem show --format json` prints.",
-        "model": ShownMemory,
-        "content": {"application/json": {"example": SHOWN_EXAMPLE}},
-    },
-    404: {
-        "description": "No memory that everybody may read begins so, be it that there is none, that a candidate was "
-        "rejected, or that it is of a user or a container: a problem document."
-    },
-    422: {
-        "description": "It is no hex of 4 to 64 digits, or several memories begin so: a problem document, then with "
-        "the title AmbiguousPrefix and the shas of the first 20 of them, in their order, as `candidates`."
-    },
-    503: {"description": "The gateway knows no database, or it does not answer: a problem document."},
-}
-
-
-def body(model: type[ContextRequest | AcceptRequest | QueryRequest]) -> dict[str, Any]:
-    """A request body, for a route that reads it itself."""
-    schema = model.model_json_schema(ref_template="{model}")
-    # FastAPI takes this as it is and names no components: what the fields refer to has to stand in them.
-    parts = schema.pop("$defs", {})
-    for field in schema["properties"].values():
-        if "$ref" in field.get("items", {}):
-            field["items"] = parts[field["items"]["$ref"]]
-    schema["required"] = [name for name in schema.get("required", []) if name != "request_id"]
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+SHOWN_ANSWERS = answers(
+    ShownMemory,
+    "The memory; one that was superseded too. The same as `mem show --format json` prints.",
+    SHOWN_EXAMPLE,
+    404,
+    422,
+    503,
+    s404="No memory that everybody may read begins so, be it that there is none, that a candidate was "
+    "rejected, or that it is of a user or a container.",
+    s422="It is no hex of 4 to 64 digits, or several memories begin so: then with the title AmbiguousPrefix and the "
+    "shas of the first 20 of them, in their order, as `candidates`.",
+    s503="The gateway knows no database, or it does not answer, or the gateway is at its limit.",
+)
 
 
 def parameters(model: type[GapsRequest]) -> dict[str, Any]:

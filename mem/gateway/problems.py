@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from mem.domain.errors import (
@@ -21,15 +23,12 @@ from mem.domain.errors import (
     Unauthorized,
     Unavailable,
 )
-from mem.domain.faults import told
 
-REQUEST_ID_HEADER = "Mem-Request-Id"
-RETRY_AFTER_SECONDS = "5"
-FIELDS_REMEDY = "Send the fields as /openapi.json shows them."
+RETRY_AFTER_SECONDS = 5
 _HEADERS: Mapping[int, Mapping[str, str]] = {
     401: {"WWW-Authenticate": 'Bearer realm="mem"'},
     403: {"WWW-Authenticate": 'Bearer realm="mem", error="insufficient_scope"'},
-    503: {"Retry-After": RETRY_AFTER_SECONDS},
+    503: {"Retry-After": str(RETRY_AFTER_SECONDS)},
 }
 _STATUS: Sequence[tuple[type[MemError], int]] = (
     (TooLarge, 413),
@@ -42,8 +41,21 @@ _STATUS: Sequence[tuple[type[MemError], int]] = (
     (Unavailable, 503),
 )
 """The first that fits counts: what is special stands before what it is a kind of."""
-MAX_ERRORS_SHOWN = 5
 MAX_SHOWN = 2000
+UNFORESEEN = ("The gateway failed at this request.", "Look at its log, and send it again.")
+_REMEDIES = {
+    404: "See /openapi.json for what there is.",
+    405: "Use the method that the header Allow names.",
+}
+
+
+class RefusedError(MemError):
+    """The caller's way of asking is at fault, which only HTTP knows of; `headers` go with the problem."""
+
+    def __init__(self, status: int, cause: str, remedy: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(cause, remedy)
+        self.status = status
+        self.headers = dict(headers or {})
 
 
 def problem(
@@ -67,14 +79,21 @@ def problem(
 
 
 def problem_of(error: MemError) -> Response:
-    """The problem document of an error of the domain."""
-    return problem(
+    """The problem document of an error of the domain, or of this door."""
+    if isinstance(error, RefusedError):
+        refusal = problem(error.status, error.cause, remedy=error.remedy)
+        refusal.headers.update(error.headers)
+        return refusal
+    response = problem(
         status_of(error),
         error.cause,
         remedy=error.remedy,
         title=type(error).__name__,
         candidates=error.candidates if isinstance(error, AmbiguousPrefix) else (),
     )
+    if isinstance(error, Unavailable) and error.retry_after is not None:
+        response.headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
+    return response
 
 
 def _showable(value: object) -> object:
@@ -90,38 +109,21 @@ def status_of(error: MemError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
-def name_request(request: Request, request_id: str) -> None:
-    """Have errors from here on carry the request id too, so that a caller who brought none can send it again."""
-    request.state.request_id = request_id
-
-
-def request_id_header(request_id: str) -> dict[str, str]:
-    """The header that repeats the request id; a header cannot begin or end with a space, so such an id has none."""
-    return {REQUEST_ID_HEADER: request_id} if request_id == request_id.strip() else {}
-
-
 def install(app: FastAPI) -> None:
     """Make every error of the app a problem document."""
 
-    @app.exception_handler(MemError)
-    async def on_mem_error(request: Request, error: MemError) -> Response:
-        response = problem_of(error)
-        if (request_id := getattr(request.state, "request_id", None)) is not None:
-            response.headers.update(request_id_header(request_id))
-        return response
+    async def on_mem_error(_: Request, error: Any) -> Response:
+        return problem_of(error)
 
-    @app.exception_handler(ValidationError)
-    async def on_validation_error(_: Request, error: ValidationError) -> Response:
-        detail = told(error, whole="body", most=MAX_ERRORS_SHOWN)
-        return problem(422, detail, remedy=FIELDS_REMEDY, title="InvalidRequest")
-
-    @app.exception_handler(Exception)
-    async def on_fault(_: Request, __: Exception) -> Response:
-        # The server raises it again once this is sent, and so logs it with its stack.
-        return problem(500, "The gateway failed at this request.", remedy="Look at its log, and send it again.")
-
-    @app.exception_handler(HTTPException)
-    async def on_http_error(_: Request, error: HTTPException) -> Response:
-        response = problem(error.status_code, str(error.detail))
+    async def on_http_error(_: Request, error: Any) -> Response:
+        response = problem(error.status_code, str(error.detail), remedy=_REMEDIES.get(error.status_code, ""))
         response.headers.update(error.headers or {})
         return response
+
+    async def on_fastapis_own(_: Request, error: Any) -> Response:
+        faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
+        return problem(422, "; ".join(faults), remedy="Send what /openapi.json shows.", title="InvalidRequest")
+
+    app.add_exception_handler(MemError, on_mem_error)
+    app.add_exception_handler(RequestValidationError, on_fastapis_own)
+    app.add_exception_handler(HTTPException, on_http_error)

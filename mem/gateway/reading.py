@@ -32,6 +32,20 @@ class Reading:
             await asyncio.wait([self._opening])
         await self._opened.aclose()
 
+    @property
+    def configured(self) -> bool:
+        """Whether there is a database here to read from."""
+        return self._url is not None
+
+    async def check(self) -> None:
+        """Return if the database answers.
+
+        Raises:
+            ConfigurationError: it is not migrated.
+            Unavailable: there is none here, or it does not answer.
+        """
+        await (await self._reader()).check()
+
     async def gaps(self, request: GapsRequest, *, readable: Collection[str] | None = None) -> GapsAnswer:
         """The failures that no memory explains, in the readable projects; None: in all.
 

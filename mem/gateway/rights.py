@@ -10,7 +10,7 @@ from mem.domain.rights import UNRESTRICTED, Rights
 from mem.gateway.problems import problem_of
 from mem.gateway.tokens import Tokens
 
-OPEN = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"})
+OPEN = frozenset({"/healthz", "/readyz", "/openapi.json"})
 """What whoever watches the process asks, and what tells how to ask, need no token."""
 
 _REMEDY = "Send the header `Authorization: Bearer SECRET` with the secret that `mem token new` printed."

@@ -139,6 +139,19 @@ async def _replace_lost_connections(pool: Pool, error: BaseException | None) -> 
         await pool.check()
 
 
+async def check(pool: Pool) -> None:
+    """Return if the database answers.
+
+    Raises:
+        Unavailable: it does not, or not in time.
+    """
+
+    async def ask(connection: Connection) -> None:
+        await connection.execute(sql("session.answers"))
+
+    await on_connection(pool, ask)
+
+
 async def in_transaction(pool: Pool, work: Callable[[Connection], Awaitable[Outcome]]) -> Outcome:
     """Run `work` in one transaction; after a blip the whole of it again, so it must be safe to repeat.
 

@@ -20,3 +20,7 @@ SELECT set_config('statement_timeout', %(milliseconds)s, false)
 -- name: read_only
 -- Let no later statement of this connection change anything.
 SET default_transaction_read_only = on
+
+-- name: answers
+-- Nothing, to see whether anybody is there.
+SELECT 1
