@@ -31,6 +31,7 @@ _MODULES = {
     "worker": "serve",
     "serve": "serve",
     "migrate": "serve",
+    "mcp": "mcp",
     "token": "token",
     "demo": "demo.command",
 }

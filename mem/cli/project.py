@@ -74,6 +74,18 @@ def project_or_default(given: str | None) -> Chosen:
     return Chosen(DEFAULT if found.project is None else found.project, found.why)
 
 
+def known_project(given: str | None) -> Chosen | None:
+    """The same for what can do without: None where neither the caller nor the folder names one.
+
+    Raises:
+        InvalidRequest: the file of the folder is wrong.
+    """
+    if given is not None:
+        return Chosen(given)
+    found = _here()
+    return None if found.project is None else Chosen(found.project, found.why)
+
+
 def infer_project(folder: Path, home: Path | None) -> Inferred:
     """What a folder says: the nearest `.mem.toml` there or above, or else the repository that it is in.
 

@@ -74,6 +74,6 @@ def bound(place: Place) -> socket.socket:
         listening.close()
         raise ConfigurationError(
             f"Port {place.port} of {place.name} cannot be used: {error.strerror}.",
-            "Stop what listens there, or set MEM_HTTP_PORT or MEM_HTTP_HOST.",
+            "Stop what listens there, or choose another port or host.",
         ) from error
     return listening

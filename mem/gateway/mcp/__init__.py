@@ -1,0 +1,1 @@
+"""The MCP door: tools, a prompt and a resource over the client of the worker; routes only."""

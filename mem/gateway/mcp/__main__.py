@@ -1,0 +1,93 @@
+"""`python -m mem.gateway.mcp`: serve agents over stdio, or over HTTP on the loopback interface."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any
+
+from pydantic import ValidationError
+
+from mem.addresses import find_addresses
+from mem.clients.temporal.ending import end
+from mem.domain.errors import ConfigurationError, MemError
+from mem.domain.faults import told
+from mem.gateway.mcp.reaching import Reaching
+from mem.settings import Settings
+
+ENDING_SECONDS = 3.0
+
+
+async def serve(settings: Settings, arguments: argparse.Namespace) -> None:
+    """Serve until the agent leaves, SIGTERM or SIGINT.
+
+    Raises:
+        ConfigurationError: a part that this needs is not installed, or it may not or cannot listen there.
+    """
+    reaching = Reaching(partial(find_addresses, settings))
+    try:
+        if arguments.http:
+            from mem.gateway.mcp.http import serve_http  # noqa: PLC0415 - only with the extras `mcp` and `http`
+
+            await serve_http(reaching, arguments.project, settings, host=arguments.host, port=arguments.port)
+        else:
+            from mem.gateway.mcp.stdio import serve_stdio  # noqa: PLC0415 - only with the extra `mcp`
+
+            await serve_stdio(reaching, arguments.project)
+    except ModuleNotFoundError as error:
+        if (error.name or "mem").split(".")[0] == "mem":
+            raise
+        extras = "mcp,http" if arguments.http else "mcp"
+        raise ConfigurationError(f"{error.name} is not installed.", f"Install mem-worker[{extras}].") from error
+
+
+async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
+    """Run until it ends by itself or a signal ends it; who does not end in time is ended."""
+    loop = asyncio.get_running_loop()
+    serving = asyncio.ensure_future(work)
+
+    def stop() -> None:
+        serving.cancel()
+        loop.call_later(ENDING_SECONDS, end, 0)
+
+    for each in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(each, stop)
+    try:
+        await serving
+    except asyncio.CancelledError:
+        return
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m mem.gateway.mcp", description=__doc__)
+    parser.add_argument("--project")
+    parser.add_argument("--http", action="store_true")
+    parser.add_argument("--host")
+    parser.add_argument("--port", type=int)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run the server; one clear line where it cannot start."""
+    logging.basicConfig(
+        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s"
+    )
+    code = 0
+    try:
+        asyncio.run(_until_signal(serve(Settings(), _arguments())))
+    except MemError as error:
+        sys.stderr.write(f"error: {error}\n")
+        code = 1
+    except ValidationError as error:
+        sys.stderr.write(f"error: the environment: {told(error)}\n")
+        code = 2
+    end(code)
+
+
+if __name__ == "__main__":
+    main()
