@@ -49,7 +49,7 @@ def server_for(app: Any, limits: Limits, refused: Callable[[int], None]) -> Serv
         http=protocol,
         ws="none",
         loop="asyncio",
-        lifespan="auto",
+        lifespan="on",
         log_config=None,
         log_level="error",
         access_log=False,
