@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import uvicorn
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
@@ -14,11 +13,13 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mem.domain.rights import Rights
+from mem.gateway.limits import Limits
 from mem.gateway.listening import bound, find_host, refuse_open_door
 from mem.gateway.mcp.reaching import Reaching
 from mem.gateway.mcp.server import create_server
 from mem.gateway.mcp.tools import MAX_ARGUMENT_CHARACTERS
 from mem.gateway.rights import Guard, rights_of
+from mem.gateway.serving import serve_app
 from mem.gateway.tokens import Tokens, find_tokens
 from mem.settings import Settings
 
@@ -46,10 +47,7 @@ async def serve_http(
     server = create_server(reaching, project, rights_of_caller)
     app = create_http_app(server, tokens, local=place.is_loopback)
     with bound(place) as listening:
-        config = uvicorn.Config(
-            app, log_level="warning", access_log=False, timeout_graceful_shutdown=ENDING_SECONDS, lifespan="on"
-        )
-        await uvicorn.Server(config).serve(sockets=[listening])
+        await serve_app(app, listening, Limits(drain_seconds=ENDING_SECONDS), lambda _: None)
 
 
 def create_http_app(server: Server[Any], tokens: Tokens | None, *, local: bool) -> ASGIApp:
