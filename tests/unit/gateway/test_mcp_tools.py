@@ -336,7 +336,7 @@ async def test_a_call_that_takes_long_tells_of_its_progress(reaching, monkeypatc
         if len(told) == 2:
             reaching.stub.may_answer.set()
 
-    async with connected(reaching) as client:
+    async with connected(reaching) as client, asyncio.timeout(20):
         assert not (await client.call_tool("memory_context", LOG, progress_callback=progress)).is_error
     assert told[0][1] == "waiting for the memory"
     assert told[0][0] < told[1][0]
