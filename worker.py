@@ -21,7 +21,9 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from activities.append_memory import AppendMemory
 from activities.derive_signatures import DeriveSignatures
 from activities.embed_text import EmbedText
+from activities.enhance_context import EnhanceContext
 from activities.gate_memory import GateMemory
+from activities.ground_context import GroundActivity
 from activities.link_signatures import LinkSignatures
 from activities.look_up_context import LookUpActivity
 from activities.project_symptoms import ProjectSymptoms
@@ -41,6 +43,7 @@ from mem.settings import Settings
 from mem.wiring import Ports, open_ports
 from workflows.accept import AcceptMemory
 from workflows.context import LookUpContext
+from workflows.ground import GroundContext
 from workflows.query import QueryMemory
 from workflows.rebuild import RebuildProjections
 
@@ -55,7 +58,7 @@ PASSED_THROUGH = ("mem", "activities", "workflows", "pydantic", "pydantic_core",
 """Deterministic packages of our own and what they build on: importing them anew for each run costs 10 ms."""
 
 
-WORKFLOWS = (AcceptMemory, LookUpContext, QueryMemory, RebuildProjections)
+WORKFLOWS = (AcceptMemory, LookUpContext, QueryMemory, GroundContext, RebuildProjections)
 
 STICKY_TIMEOUT = timedelta(seconds=5)
 """So long the runs of a worker that died wait for it before another one takes them."""
@@ -66,6 +69,7 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
     symptoms = ProjectSymptoms(ports.journal, ports.memories, ports.projector, ports.embedder, ports.stand_in)
     settle = SettleAnswer(ports.ledger)
     replay = ReplayJournal(ports.rebuilding)
+    ground = GroundActivity(ports.ground)
     regenerate = RegenerateProjections(ports.memories, ports.proposals, ports.projector, ports.embedder)
     return Worker(
         client,
@@ -93,8 +97,12 @@ def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors:
             settle.settle_acceptance,
             settle.settle_lookup,
             settle.settle_query,
+            settle.settle_ground,
             LookUpActivity(ports.look_up).look_up,
             QueryActivity(ports.query).query_memory,
+            ground.ground_context,
+            ground.finish_context,
+            EnhanceContext(ports.enhancer).enhance_context,
         ],
         workflow_runner=workflow_runner(),
         interceptors=interceptors,

@@ -8,11 +8,12 @@ import structlog
 from temporalio import activity
 
 from activities.errors import reporting
-from mem.domain import query
+from mem.domain import grounding, query
 from mem.domain.accepting import AcceptedBody, SettledBodies, Wait
 from mem.domain.signatures import Signature
 from mem.ports import Ledger, LedgerKey, Reach, Settlement
 from mem.recall import look_up
+from mem.recall.ground_outcome import UnsettledGround
 from mem.recall.outcome import Unsettled
 from mem.recall.query import read_failure
 from mem.recall.query_outcome import UnsettledQuery
@@ -55,6 +56,13 @@ class SettleAnswer:
     async def settle_query(self, unsettled: UnsettledQuery) -> None:
         """Store an answer that went out while the ledger could not be written; a query counts nothing."""
         key = LedgerKey(query.OPERATION, unsettled.project, unsettled.request_id)
+        await self._ledger.store(key, unsettled.fingerprint, unsettled.body.encode("utf-8"))
+
+    @activity.defn(name="settle_ground")
+    @reporting
+    async def settle_ground(self, unsettled: UnsettledGround) -> None:
+        """Store a context that went out while the ledger could not be written; a turn counts nothing."""
+        key = LedgerKey(grounding.OPERATION, unsettled.scope, unsettled.request_id)
         await self._ledger.store(key, unsettled.fingerprint, unsettled.body.encode("utf-8"))
 
 

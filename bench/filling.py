@@ -17,13 +17,14 @@ from psycopg import sql as compose
 from psycopg.types.json import Jsonb
 
 from mem.clients.minilm import MiniLmEmbedder
-from mem.domain.nodes import Level, Node
+from mem.domain.nodes import Level, Node, Visibility
 from mem.parsing.likeness import rules_sha
 from mem.parsing.terms import rules_sha as terms_sha
 from mem.parsing.terms import terms
 from mem.store import vector_index
 from mem.store.pool import Connection, Pool, on_connection
 from mem.writing.entries import plain_sha
+from mem.writing.snapshot import LINE_BY, headline
 
 SIZES = {"hundred": 100, "thousand": 1_000, "three-thousand": 3_000, "twenty-thousand": 20_000}
 """Projects of their own, whose searches are measured."""
@@ -39,6 +40,9 @@ SPREAD = 0.9
 BATCH = 5_000
 SAID = 8
 """Words of a lesson that are those of real ones, as frequent as words are: the second half as often as the first."""
+
+_KINDS: tuple[Visibility, ...] = (*("global", "user") * 9, "container", "container")
+_THREADS = 7
 
 _VERBS = ("refuses", "drops", "retries", "loses", "truncates", "blocks", "reloads", "caches", "rejects", "doubles")
 _NOUNS = (
@@ -71,8 +75,11 @@ class Filled(NamedTuple):
     vectors: NDArray[np.float32]
 
 
-async def fill(pool: Pool, embedder: MiniLmEmbedder, seeds: Sequence[str], lessons: int) -> None:
-    """Add so many lessons, a tenth as many chunks of reference, and their vectors, around those of `seeds`."""
+async def fill(pool: Pool, embedder: MiniLmEmbedder, seeds: Sequence[str], lessons: int, users: int = 0) -> None:
+    """Add so many lessons, a tenth as many chunks of reference, and their vectors, around those of `seeds`.
+
+    With `users` each lesson belongs to one of so many: near a half of them is private, a tenth is of a container.
+    """
     centres = np.asarray(await embedder.embed(seeds), dtype=np.float32)
     chance = np.random.default_rng(7)
     words = _Words(seeds)
@@ -80,8 +87,10 @@ async def fill(pool: Pool, embedder: MiniLmEmbedder, seeds: Sequence[str], lesso
     async def work(connection: Connection) -> None:
         dropped = await _drop_indexes(connection)
         for begin in range(0, lessons, BATCH):
-            made = [_lesson(words, number, lessons) for number in range(begin, min(begin + BATCH, lessons))]
+            numbers = range(begin, min(begin + BATCH, lessons))
+            made = [_owned(_lesson(words, number, lessons), number, users) for number in numbers]
             await _copy_nodes(connection, made)
+            await _copy_lines(connection, made, begin)
             await _copy_entries(connection, made)
             await _copy_vectors(connection, "text", made, centres, chance)
             shown = [node for node in made if words.random() < SYMPTOMS]
@@ -124,6 +133,15 @@ def _lesson(words: _Words, number: int, lessons: int) -> Node:
     return Node(level=level, project=_project(words, number, lessons), text=_text(words, number))
 
 
+def _owned(lesson: Node, number: int, users: int) -> Node:
+    """A lesson as one of its user, whose lessons take turns in who may read them."""
+    if not users:
+        return lesson
+    kind: Visibility = _KINDS[number // users % len(_KINDS)]
+    container = f"thread-{number // users % _THREADS}" if kind == "container" else None
+    return lesson.model_copy(update={"owner": f"user-{number % users}", "visibility": kind, "container": container})
+
+
 def _chunk(words: _Words, number: int) -> Node:
     text = "\n".join(_text(words, number) for _ in range(4))
     return Node(level="R", project="*", text=text, source=f"handbook-{number // CHUNKS}.md#{number}")
@@ -161,7 +179,7 @@ async def _copy_nodes(connection: Connection, made: Sequence[Node]) -> None:
 
 
 async def _copy_entries(connection: Connection, made: Sequence[Node]) -> None:
-    columns = "node_sha, project, level, visibility, source, length, times, terms_by"
+    columns = "node_sha, project, level, visibility, owner, container, source, length, times, terms_by"
     async with (
         connection.cursor() as cursor,
         cursor.copy(f"COPY lexical_entry ({columns}) FROM STDIN".encode()) as copy,
@@ -169,18 +187,30 @@ async def _copy_entries(connection: Connection, made: Sequence[Node]) -> None:
         for node in made:
             found = terms(node.text)
             source = None if node.source is None else node.source.partition("#")[0]
-            row: list[Any] = [node.sha, node.project, node.level, node.visibility, source, found.length]
-            await copy.write_row([*row, Jsonb(found.times), terms_sha()])
+            row: list[Any] = [node.sha, node.project, node.level, node.visibility, node.owner, node.container, source]
+            await copy.write_row([*row, found.length, Jsonb(found.times), terms_sha()])
+
+
+async def _copy_lines(connection: Connection, made: Sequence[Node], begin: int) -> None:
+    columns = "node_sha, owner, project, visibility, container, seq, line, line_by"
+    async with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY user_snapshot ({columns}) FROM STDIN".encode()) as copy,
+    ):
+        for number, node in enumerate(made, begin):
+            if node.owner is not None:
+                row = [node.sha, node.owner, node.project, node.visibility, node.container, number]
+                await copy.write_row([*row, headline(node.text), LINE_BY])
 
 
 async def _count_words(connection: Connection) -> None:
     await connection.execute(
         "INSERT INTO lexical_frequency SELECT term, level_group(level), project, count(*)"
-        " FROM lexical_entry, jsonb_object_keys(times) AS term GROUP BY 1, 2, 3"
+        " FROM lexical_entry, jsonb_object_keys(times) AS term WHERE visibility = 'global' GROUP BY 1, 2, 3"
     )
     await connection.execute(
         "INSERT INTO lexical_total SELECT level_group(level), project, coalesce(source, ''), count(*), sum(length)"
-        " FROM lexical_entry GROUP BY 1, 2, 3"
+        " FROM lexical_entry WHERE visibility = 'global' GROUP BY 1, 2, 3"
     )
 
 
@@ -203,8 +233,8 @@ async def _copy_vectors(
     near /= np.linalg.norm(near, axis=1, keepdims=True)
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for node, vector in zip(made, near, strict=True):
-            row: list[Any] = [node.sha, kind, node.project, node.level, node.visibility, None, None, True]
-            await copy.write_row([*row, HalfVector(vector)])
+            row: list[Any] = [node.sha, kind, node.project, node.level, node.visibility, node.owner, node.container]
+            await copy.write_row([*row, True, HalfVector(vector)])
 
 
 async def _drop_indexes(connection: Connection) -> list[str]:

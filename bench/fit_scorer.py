@@ -65,15 +65,16 @@ def fit(rows: Sequence[Row]) -> Fitted:
     active = np.ones(len(names) + 1, dtype=bool)
     while True:
         weights = np.zeros(len(names) + 1)
-        weights[active] = _newton(x[:, active], y)
+        weights[active] = newton(x[:, active], y)
         below = [n for n in range(1, len(names) + 1) if active[n] and weights[n] < 0]
         if not below:
             return Fitted(names, weights)
         active[min(below, key=lambda number: weights[number])] = False
 
 
-def _newton(x: Array, y: Array) -> Array:
-    penalty = RIDGE * np.diag([0.0] + [1.0] * (x.shape[1] - 1))
+def newton(x: Array, y: Array, ridge: float = RIDGE) -> Array:
+    """The weights that maximise the penalised likelihood, of a matrix whose first column is ones."""
+    penalty = ridge * np.diag([0.0] + [1.0] * (x.shape[1] - 1))
     weights = np.zeros(x.shape[1])
     for _ in range(STEPS):
         p = 1.0 / (1.0 + np.exp(-np.clip(x @ weights, -30, 30)))

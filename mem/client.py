@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Generic, NamedTuple, TypeVar
 
@@ -22,11 +22,13 @@ from mem.clients.temporal.jobs import Watch, run_to_end
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, AcceptResult, check_limits
 from mem.domain.answers import Answer
 from mem.domain.errors import Unavailable
+from mem.domain.grounding import GroundAnswer, GroundRequest, check_message
 from mem.domain.ids import (
     REGENERATE_WORKFLOW_ID,
     accept_workflow_id,
     context_workflow_id,
     fingerprint,
+    ground_workflow_id,
     query_workflow_id,
     rebuild_workflow_id,
     replay_workflow_id,
@@ -36,7 +38,7 @@ from mem.domain.query import QueryAnswer, QueryRequest, check_question
 from mem.domain.rebuild import RebuildInput, RebuildReport
 from mem.domain.regenerating import RegenerateReport
 from mem.domain.replaying import ReplayReport
-from mem.doors import SentLog, prepare_candidate, prepare_lookup, prepare_question, prepare_reason
+from mem.doors import SentLog, prepare_candidate, prepare_ground, prepare_lookup, prepare_question, prepare_reason
 from mem.parsing import current_algo
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -221,6 +223,40 @@ class MemoryClient:
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(QueryAnswer.model_validate_json(body), body, prepared.notes)
+
+    async def ground(
+        self, request: GroundRequest, *, readable: Sequence[str] | None = None, deadline: float = DEADLINE_SECONDS
+    ) -> Reply[GroundAnswer]:
+        """Ask for the context of a user's next turn.
+
+        Args:
+            readable: the projects that the caller may read; None where all may be.
+            deadline: seconds in all, over every attempt.
+
+        Raises:
+            InvalidRequest: the message is blank.
+            RequestConflict: the request id was used before with another body or other rights.
+            Unavailable: no answer within the deadline; the same call may be sent again.
+        """
+        rights = {} if readable is None else {"readable": sorted(set(readable))}
+        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True) | rights)
+        prepared = await asyncio.to_thread(prepare_ground, request)
+        check_message(prepared.message)
+        call = Call(
+            workflow="GroundContext",
+            update="ground",
+            workflow_id=ground_workflow_id(request.user_id, request.request_id),
+            update_id=mark,
+            result=Answer,
+            message=prepared.message.model_copy(update={"fingerprint": mark, **rights}),
+            fingerprint=mark,
+            summary=f"Ground a turn, {request.read_mode}, {request.scope_level}",
+            lifetime=LOOK_UP_LIFETIME,
+            attributes=TypedSearchAttributes.empty,
+            task_queue=self._task_queue,
+        )
+        body = await send(self._client, call, deadline=deadline)
+        return Reply(GroundAnswer.model_validate_json(body), body, prepared.notes)
 
     async def rebuild(self, *, check: bool = False, watch: Watch | None = None) -> RebuildReport:
         """Derive the signatures of all memories from their evidence, or only compare; waits however long it takes.

@@ -7,6 +7,13 @@ from typing import Generic, NamedTuple, TypeVar
 from mem.domain.accepting import MAX_EVIDENCE_BYTES, MAX_REASON_CHARACTERS, AcceptRequest, Evidence
 from mem.domain.canonical import canonical_json
 from mem.domain.errors import InvalidRequest
+from mem.domain.grounding import (
+    MAX_MESSAGE_BYTES,
+    MAX_METADATA_CHARACTERS,
+    MAX_TYPE_CHARACTERS,
+    GroundInput,
+    GroundRequest,
+)
 from mem.domain.lookup import MAX_TASK_CHARACTERS, MAX_TOOL_CHARACTERS, ContextRequest, LookUpInput
 from mem.domain.query import MAX_QUESTION_CHARACTERS, QueryInput, QueryRequest
 from mem.parsing import distill
@@ -15,7 +22,7 @@ from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 
 DISTILL_ABOVE_BYTES = 64 * 1024
 
-MessageT = TypeVar("MessageT", bound=AcceptRequest | LookUpInput | QueryInput)
+MessageT = TypeVar("MessageT", bound=AcceptRequest | LookUpInput | QueryInput | GroundInput)
 
 
 class SentLog(NamedTuple):
@@ -67,6 +74,14 @@ class _Notes:
         distilled = distill(text)
         origin = {"original_sha": distilled.source_sha, "original_bytes": distilled.source_bytes}
         return self._safe(distilled.text), distilled.line_map, origin
+
+    def message(self, text: str) -> tuple[str, dict[str, object]]:
+        """What a user said, or pasted; of a message that was distilled also what it took."""
+        if len(text.encode()) <= MAX_MESSAGE_BYTES:
+            return self.question(text), {}
+        self._distilled += 1
+        distilled = distill(text, max_bytes=MAX_MESSAGE_BYTES)
+        return self.question(distilled.text), {"original_bytes": distilled.source_bytes}
 
     def _safe(self, text: str) -> str:
         stripped = strip_bidi_and_zero_width(text)
@@ -173,6 +188,26 @@ def prepare_question(request: QueryRequest) -> Prepared[QueryInput]:
     safe = notes.question(request.question)[:MAX_QUESTION_CHARACTERS]
     fields = request.model_dump(exclude_unset=True) | {"question": safe}
     return Prepared(QueryInput.model_validate(fields), notes.told())
+
+
+def prepare_ground(request: GroundRequest) -> Prepared[GroundInput]:
+    """The message without secrets and hidden characters, a long one distilled, and what the host says cleaned likewise.
+
+    Raises:
+        InvalidRequest: an id looks like a secret.
+    """
+    refuse_secret_ids(request_id=request.request_id, user_id=request.user_id)
+    for container in request.containers:
+        refuse_secret_ids(container=container.id)
+    notes = _Notes()
+    safe, origin = notes.message(request.message)
+    fields = request.model_dump(exclude_unset=True) | {"message": safe, **origin}
+    metadata: dict[str, str | None] = fields.get("metadata", {})
+    metadata.update({name: notes.short(text)[:MAX_METADATA_CHARACTERS] for name, text in metadata.items() if text})
+    for container in fields.get("containers", []):
+        if container.get("type"):
+            container["type"] = notes.short(container["type"])[:MAX_TYPE_CHARACTERS]
+    return Prepared(GroundInput.model_validate(fields), notes.told())
 
 
 def _evidence(evidence: Evidence, notes: _Notes) -> Evidence:

@@ -34,6 +34,7 @@ from mem.ports import (
     TokenCounter,
     Users,
 )
+from mem.recall.grounding import Enhancer, GroundPorts, GroundTurns
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.recall.query_memories import QueryMemories, QueryPorts
 from mem.settings import Settings
@@ -90,6 +91,8 @@ class Ports:
     judge: Judge | None
     look_up: LookUp
     query: QueryMemories
+    ground: GroundTurns
+    enhancer: Enhancer | None
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,16 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
             rebuilding=PostgresRebuilding(writes),
             look_up=LookUp(asking),
             query=QueryMemories(QueryPorts(asking.memories, asking.ledger, asking.embedder, asking.reranker)),
+            ground=GroundTurns(
+                GroundPorts(
+                    PostgresUsers(legs),
+                    asking.ledger,
+                    embedder,
+                    reranker,
+                    asking.tokens,
+                )
+            ),
+            enhancer=None,
         )
 
 

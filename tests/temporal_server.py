@@ -25,8 +25,9 @@ from mem import wiring
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
 from mem.clients.temporal.search_attributes import SEARCH_ATTRIBUTES
-from mem.domain.ids import accept_workflow_id, context_workflow_id, query_workflow_id
+from mem.domain.ids import accept_workflow_id, context_workflow_id, ground_workflow_id, query_workflow_id
 from mem.local.temporal import DYNAMIC_CONFIG, binary
+from mem.recall.grounding import GroundTurns
 from mem.recall.look_up import LookUp
 from mem.recall.query_memories import QueryMemories
 from mem.settings import Settings
@@ -36,8 +37,9 @@ from worker import build_worker
 
 MAIN = "default"
 OTHER = "elsewhere"
-CASES = tuple(f"case-{number}" for number in range(24))
-"""Namespaces: the second has no history of what the first did; a fault case has one to itself, to use equal ids."""
+"""Namespaces: the second has no history of what the first did."""
+
+USER = "user-123"
 
 PATIENT_LEG_SECONDS = 6.0
 """On a busy machine a leg may take longer than in production; tests that want one to time out say so."""
@@ -77,8 +79,8 @@ class Rig:
 
     @asynccontextmanager
     async def working(self, interceptors: Sequence[Interceptor] = (), **ports: Any) -> AsyncIterator[None]:
-        """Run the real worker, some ports replaced; those of a use case are `look_up_<name>` and `query_<name>`."""
-        cases = {"look_up": LookUp, "query": QueryMemories}
+        """Run the real worker, some ports replaced; those of a use case are `look_up_<name>` and so on."""
+        cases = {"look_up": LookUp, "query": QueryMemories, "ground": GroundTurns}
         for name, case in cases.items():
             legs = {one.removeprefix(f"{name}_"): ports.pop(one) for one in list(ports) if one.startswith(f"{name}_")}
             seconds = legs.pop("leg_seconds", PATIENT_LEG_SECONDS)
@@ -97,18 +99,25 @@ class Rig:
     def query_handle(self, request_id: str) -> WorkflowHandle[Any, Any]:
         return self.temporal.get_workflow_handle(query_workflow_id(self.project, request_id))
 
+    def ground_handle(self, request_id: str, user_id: str = USER) -> WorkflowHandle[Any, Any]:
+        return self.temporal.get_workflow_handle(ground_workflow_id(self.user(user_id), request_id))
+
+    def user(self, user_id: str = USER) -> str:
+        """A user of this project alone: ids of turns contain the user and no project."""
+        return f"{user_id}@{self.project}"
+
     async def journal(self, kind: str | None = None) -> list[Any]:
         """The records of the journal, of one kind or all of them."""
         return [record async for record in self.ports.journal.read() if kind in (None, record.kind)]
 
 
-@pytest.fixture(scope="session")
-async def temporal_server() -> AsyncIterator[TemporalServer]:
-    """The dev server of the embedded stack with its settings, in memory."""
+@asynccontextmanager
+async def running_temporal(*namespaces: str) -> AsyncIterator[TemporalServer]:
+    """The dev server of the embedded stack with its settings, in memory; each namespace costs it a little all along."""
     options = [
         *(("--search-attribute", f"{name}={kind}") for name, kind in SEARCH_ATTRIBUTES.items()),
         *(("--dynamic-config-value", f"{key}={value}") for key, value in DYNAMIC_CONFIG.items()),
-        *(("--namespace", name) for name in (OTHER, *CASES)),
+        *(("--namespace", name) for name in namespaces),
     ]
     environment = await WorkflowEnvironment.start_local(
         dev_server_existing_path=str(binary()),
@@ -117,6 +126,13 @@ async def temporal_server() -> AsyncIterator[TemporalServer]:
     )
     yield TemporalServer(environment.client.service_client.config.target_host)
     await environment.shutdown()
+
+
+@pytest.fixture(scope="session")
+async def temporal_server() -> AsyncIterator[TemporalServer]:
+    """The server that tests share."""
+    async with running_temporal(OTHER) as server:
+        yield server
 
 
 @pytest.fixture
@@ -130,7 +146,7 @@ async def rig(
         yield Rig(await temporal_server.client(), ports)
 
 
-async def eventually(check: Callable[[], Awaitable[bool]], *, seconds: float = 20.0) -> None:
+async def eventually(check: Callable[[], Awaitable[bool]], *, seconds: float = 120.0) -> None:
     """Ask again and again until `check` holds; fails when it never does."""
     deadline = time.monotonic() + seconds
     while not await check():

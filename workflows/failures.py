@@ -48,3 +48,13 @@ def as_application_error(error: FailureError, mark: str) -> ApplicationError:
         return _failure(message, message, "Send it again.", mark, type="Unavailable")
     message = f"A step did not finish: {cause}"
     return _failure(message, message, "Send the request again.", mark, type="Unavailable")
+
+
+def cause_of(error: ActivityError) -> str:
+    """Why a step failed that can be done without, in words."""
+    cause: BaseException | None = error
+    while isinstance(cause, ActivityError):
+        cause = cause.cause
+    if isinstance(cause, ApplicationError):
+        return cause.message
+    return f"no answer in time: {cause or error}"

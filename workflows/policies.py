@@ -55,3 +55,12 @@ LOOK_UP_PATIENCE = timedelta(seconds=40)
 
 LOOK_UP_RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=100), maximum_interval=timedelta(seconds=2))
 """The caller waits: often, until the patience is used up."""
+
+ENHANCE_TIMEOUT = timedelta(seconds=20)
+"""One attempt of a controller to put what was found into words; sentences of the memories stand in for it."""
+
+ENHANCE_PATIENCE = timedelta(seconds=25)
+"""In all: a user waits for the turn."""
+
+ENHANCE_RETRY = RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=2)
+"""A blip may pass; a controller that is down or refuses is not waited for."""

@@ -19,15 +19,15 @@ def trace_markdown(trace: Trace) -> str:
         lines += ["", f"Abstained: {code(trace.abstained_reason)}"]
     lines += _request(trace)
     lessons = [
-        [str(one.tier), _memory(one.sha, one.project), one.matched_kind, _number(one.recall), _number(one.rerank)]
+        [str(one.tier), memory(one.sha, one.project), one.matched_kind, number(one.recall), number(one.rerank)]
         for one in trace.lessons
     ]
     lines += table("Lessons", ["tier", "lesson", "matched", "recall", "rerank"], lessons)
-    lines += table("Skills", ["skill", "score"], [[code(one.name), _number(one.score)] for one in trace.skills])
+    lines += table("Skills", ["skill", "score"], [[code(one.name), number(one.score)] for one in trace.skills])
     lines += table("Left out by the budget", ["what", "name", "tokens"], [_drop(one) for one in trace.dropped])
     near = f"Nearest misses, of which {trace.near_misses} near" if trace.near_misses else "Nearest misses"
     lines += table(near, ["tier", "memory", "by", "score", "floor"], [_miss(one) for one in trace.misses])
-    return bounded([*lines, *_degraded(trace.degraded), *_legs(trace.legs)])
+    return bounded([*lines, *degraded_table(trace.degraded), *legs_table(trace.legs)])
 
 
 def query_markdown(trace: QueryTrace) -> str:
@@ -37,15 +37,15 @@ def query_markdown(trace: QueryTrace) -> str:
     rows = [
         [
             one.level,
-            _memory(one.sha, one.project),
-            _number(one.recall),
-            _number(one.rerank),
+            memory(one.sha, one.project),
+            number(one.recall),
+            number(one.rerank),
             *(str(one.ranks.get(leg, "-")) for leg in ("symptom", "text", "lexical")),
         ]
         for one in trace.hits
     ]
     lines += table("Hits", ["level", "memory", "recall", "rerank", "symptom", "text", "lexical"], rows)
-    return bounded([*lines, *_degraded(trace.degraded), *_legs(trace.legs)])
+    return bounded([*lines, *degraded_table(trace.degraded), *legs_table(trace.legs)])
 
 
 def _request(trace: Trace | QueryTrace) -> list[str]:
@@ -57,7 +57,8 @@ def _request(trace: Trace | QueryTrace) -> list[str]:
     return [*(told if told[1] else []), *(["", _REPEATED] if trace.replayed else [])]
 
 
-def _memory(sha: str, project: str | None) -> str:
+def memory(sha: str, project: str | None) -> str:
+    """A memory in a cell of a table."""
     return f"{code(sha[:12])} {'shared' if project is None else code(project)}"
 
 
@@ -70,20 +71,23 @@ def _drop(drop: Drop) -> list[str]:
 def _miss(miss: Miss) -> list[str]:
     over = ", but enough others are told" if miss.score >= miss.floor else ""
     return [
-        str(miss.tier), _memory(miss.sha, miss.project), miss.measure, _number(miss.score),
-        f"{_number(miss.floor)}{over}",
+        str(miss.tier), memory(miss.sha, miss.project), miss.measure, number(miss.score),
+        f"{number(miss.floor)}{over}",
     ]  # fmt: skip
 
 
-def _degraded(degraded: Sequence[str]) -> list[str]:
+def degraded_table(degraded: Sequence[str]) -> list[str]:
+    """What failed, and why."""
     parts = [each.partition(": ") for each in degraded]
     return table("Degraded", ["leg", "reason"], [[code(leg), code(reason)] for leg, _, reason in parts])
 
 
-def _legs(runs: Sequence[LegTrace]) -> list[str]:
+def legs_table(runs: Sequence[LegTrace]) -> list[str]:
+    """How each step went."""
     rows = [[run.leg, code(run.step), str(run.milliseconds), str(run.found), code(run.note)] for run in runs]
     return table("Legs", ["leg", "step", "ms", "found", "note"], rows)
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """A score in a cell of a table."""
     return "-" if value is None else f"{value:.3f}"

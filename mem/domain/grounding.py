@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mem.domain.errors import InvalidRequest
 from mem.domain.ids import Identity, Project, RequestId, Text
 
 OPERATION = "ground"
@@ -15,6 +16,10 @@ ReadMode = Literal["simple", "balanced", "deep"]
 Source = Literal["snapshot", "vector", "metadata", "graph"]
 
 MAX_CONTAINERS = 100
+MAX_TYPE_CHARACTERS = 200
+MAX_METADATA_CHARACTERS = 500
+MAX_MESSAGE_BYTES = 16 * 1024
+"""What is longer is distilled; a request may bring any length that a door takes."""
 
 
 class ContainerHint(BaseModel):
@@ -23,7 +28,7 @@ class ContainerHint(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     id: Identity
-    type: Text | None = Field(default=None, max_length=200)
+    type: Text | None = Field(default=None, max_length=MAX_TYPE_CHARACTERS)
 
 
 class RetrievalBudgets(BaseModel):
@@ -40,16 +45,17 @@ class RequestMetadata(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    app: Text | None = Field(default=None, max_length=500)
-    source: Text | None = Field(default=None, max_length=500)
-    model: Text | None = Field(default=None, max_length=500)
-    trace_id: Text | None = Field(default=None, max_length=500)
+    app: Text | None = Field(default=None, max_length=MAX_METADATA_CHARACTERS)
+    source: Text | None = Field(default=None, max_length=MAX_METADATA_CHARACTERS)
+    model: Text | None = Field(default=None, max_length=MAX_METADATA_CHARACTERS)
+    trace_id: Text | None = Field(default=None, max_length=MAX_METADATA_CHARACTERS)
 
 
 class GroundRequest(BaseModel):
     """One turn of a user that context is asked for."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    # Errors stay in histories and logs, where no user is named.
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
     request_id: RequestId
     user_id: Identity
@@ -64,13 +70,15 @@ class GroundRequest(BaseModel):
 class GroundInput(GroundRequest):
     """The message that starts the workflow and its update: the request with its door's fingerprint.
 
-    `readable` are the projects that the caller may read; None where all may be.
+    `readable` are the projects that the caller may read; None where all may be. `original_bytes` is what a message took
+    that a door distilled.
     """
 
     model_config = ConfigDict(extra="ignore")  # a field that a newer caller adds is no fault
 
     fingerprint: str | None = None
     readable: list[Project] | None = None
+    original_bytes: int | None = Field(default=None, ge=0)
 
 
 class SourceBreakdown(BaseModel):
@@ -110,3 +118,13 @@ class GroundAnswer(BaseModel):
     context_enhancement: str
     abstained_reason: str | None
     diagnostics: RetrievalDiagnostics
+
+
+def check_message(request: GroundRequest) -> None:
+    """Refuse a message that says nothing.
+
+    Raises:
+        InvalidRequest: it is blank.
+    """
+    if not request.message.strip():
+        raise InvalidRequest("The message is blank.", "Send what the user said in `message`.")

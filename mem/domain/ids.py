@@ -27,7 +27,17 @@ RequestId = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,200}\z")]
 Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}\z")]
 ShaOrPrefix = Annotated[Text, StringConstraints(max_length=64)]
 """As a caller writes it; what is no sha names no node, which is for the gate to say."""
-Identity = Annotated[str, StringConstraints(pattern=r"^[^\p{C}\p{Zl}\p{Zp}]{1,200}\z")]
+_BEYOND = "".join(f"{chr(first)}-{chr(last)}" for first, last in (
+    (0x110BD, 0x110BD), (0x110CD, 0x110CD), (0x13430, 0x1343F), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF), (0xF0000, 0x10FFFF),
+))  # fmt: skip
+"""As they are, since the notations for what four digits cannot name differ."""
+_INVISIBLE = (
+    r"\u0000-\u001f\u007f-\u009f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u180e\u200b-\u200f"
+    rf"\u2028-\u202e\u2060-\u206f\ue000-\uf8ff\ufeff\ufff0-\ufffb{_BEYOND}"
+)
+"""Controls, format characters, separators of lines, private use: in a form that every engine for patterns reads."""
+Identity = Annotated[str, StringConstraints(pattern=rf"^[^{_INVISIBLE}]{{1,200}}\z")]
 """A user or container: refused, not cleaned, where it holds invisible characters, so that no two become one."""
 
 SHARED = "*"

@@ -76,10 +76,10 @@ class ShownMemory(BaseModel):
 
     `project` is null for what every project sees. `parents` are what it rests on, `children` what rests on it, each in
     order of level, source, turn and sha. `projection` is null where none was made yet; its text is empty where the
-    memory explains no failure. `superseded_by` is the direct successor, `successor` the newest live one, `supersedes`
-    all whose place it takes, the oldest first. `accepted` is null for what no request brought as a lesson: evidence and
-    reference. Whatever the caller may not read is left out, so a memory that is not `live` may name no successor. A
-    chunk of reference that is not `live` was removed: its document has it no more.
+    memory explains no failure. `superseded_by` is the next one in its place, `successor` the newest live one,
+    `supersedes` all whose place it takes, the oldest first. `accepted` is null for what no request brought as a lesson:
+    evidence and reference. Whatever the caller may not read is left out, so a memory that is not `live` may name no
+    successor. A chunk of reference that is not `live` was removed: its document has it no more.
     """
 
     model_config = ConfigDict(frozen=True)

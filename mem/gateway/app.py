@@ -18,6 +18,7 @@ from mem.domain.lookup import ContextAnswer, ContextRequest
 from mem.domain.query import QueryAnswer, QueryRequest
 from mem.gateway.bodies import read_fields, read_parameters, refuse_parameters, understood
 from mem.gateway.described import GAPS_ANSWERS, REQUESTS, SHA_PARAMETER, SHOWN_ANSWERS, parameters
+from mem.gateway.grounding import add_grounding
 from mem.gateway.hardened import Hardened
 from mem.gateway.health import add_health
 from mem.gateway.limits import Limits
@@ -125,6 +126,7 @@ def create_app(
         shown = await reading.show(sha, readable=readable_by(request))
         return Response(shown.model_dump_json(), media_type="application/json")
 
+    add_grounding(app, client, lambda reply: _replied(reply, metrics))
     describe(app, REQUESTS)
     return app
 

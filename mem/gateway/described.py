@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from mem.domain.accepting import AcceptRequest
 from mem.domain.gaps import GapsAnswer, GapsRequest
+from mem.domain.grounding import GroundRequest
 from mem.domain.lookup import ContextRequest
 from mem.domain.query import QueryRequest
 from mem.domain.shown import ShownMemory
@@ -39,6 +40,7 @@ REQUESTS: dict[type[BaseModel], dict[str, Any]] = {
         ],
     },
     QueryRequest: {"properties": {"question": {"pattern": NOT_BLANK}}},
+    GroundRequest: {"properties": {"message": {"pattern": NOT_BLANK}}},
 }
 """The bodies of all routes, with the rules that their code checks."""
 

@@ -125,7 +125,7 @@ def answers(
         "description": told,
         "model": model,
         "headers": headers,
-        "content": {"application/json": {"example": _kept(example)}},
+        "content": {"application/json": {"example": kept(example)}},
     }
     return {200: good, **problems(*statuses, **meanings)}
 
@@ -146,7 +146,7 @@ def posted(model: type[BaseModel], example: Any) -> dict[str, Any]:
         "schema": {"type": "string", "pattern": r"^[\x21-\x7e]([\x20-\x7e]{0,198}[\x21-\x7e])?$"},
         "example": example["request_id"],
     }
-    content = {"schema": {"$ref": f"{COMPONENTS}{model.__name__}"}, "example": _kept(example)}
+    content = {"schema": {"$ref": f"{COMPONENTS}{model.__name__}"}, "example": kept(example)}
     return {"parameters": [key], "requestBody": {"required": True, "content": {"application/json": content}}}
 
 
@@ -216,15 +216,15 @@ def _add(schema: dict[str, Any], rules: Mapping[str, Any]) -> None:
             schema[name] = rule
 
 
-def _kept(example: Any) -> Any:
+def kept(example: Any) -> Any:
     """An example whose nulls FastAPI does not take out of the document."""
     match example:
         case None:
             return _NULL
         case dict():
-            return {name: _kept(value) for name, value in example.items()}
+            return {name: kept(value) for name, value in example.items()}
         case list():
-            return [_kept(value) for value in example]
+            return [kept(value) for value in example]
         case _:
             return example
 

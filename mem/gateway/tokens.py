@@ -120,7 +120,7 @@ def _parsed(text: str, where: str) -> list[Token]:
     try:
         return TokenList.model_validate(tomllib.loads(text)).token
     except tomllib.TOMLDecodeError as error:
-        place = str(error).rpartition(" (at ")[2].rstrip(")") if " (at " in str(error) else "somewhere"
+        place = str(error).rpartition("(")[2].rstrip(")")  # what stands before may quote a secret
         raise ConfigurationError(f"{where} is no TOML, {place}.", _NEW) from None
     except ValidationError as error:
         raise ConfigurationError(f"{where} is malformed: {told(error, whole='file', most=3)}.", _NEW) from None

@@ -6,7 +6,7 @@ import re
 import threading
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -65,10 +65,22 @@ def asked_terms(text: str, *, failing: bool) -> list[str]:
     Args:
         failing: whether the text reads like a failure, where no word is without meaning.
     """
-    rules = _rules()
-    found = list(dict.fromkeys(term for run in _runs(text, rules.characters) for term in _of_run(run)))
-    telling = found if failing else [term for term in found if term not in rules.stop]
-    return (telling or found)[: rules.asked]
+    found = _found(text)
+    return ((found if failing else _telling(found)) or found)[: _rules().asked]
+
+
+def telling_terms(text: str) -> list[str]:
+    """The terms without stop words, each once; none where the text is nothing else."""
+    return _telling(_found(text))[: _rules().asked]
+
+
+def _found(text: str) -> list[str]:
+    return list(dict.fromkeys(term for run in _runs(text, _rules().characters) for term in _of_run(run)))
+
+
+def _telling(found: Sequence[str]) -> list[str]:
+    stop = _rules().stop
+    return [term for term in found if term not in stop]
 
 
 @cache

@@ -25,7 +25,7 @@ from mem.ports.rebuilding import Rebuilding
 from mem.ports.reference import Document, DocumentChange, HeldDocument, Reference
 from mem.ports.showing import Showing, ShowQuery
 from mem.ports.skills import ListedSkill, Skill, Skills
-from mem.ports.users import Audience, KnownUser, Neighbour, SnapshotEntry, Users
+from mem.ports.users import Audience, KnownUser, Neighbour, Remembered, SnapshotEntry, Users
 
 __all__ = [
     "Alike",
@@ -63,6 +63,7 @@ __all__ = [
     "Reach",
     "Rebuilding",
     "Reference",
+    "Remembered",
     "RerankQuery",
     "Reranker",
     "Seen",

@@ -154,14 +154,16 @@ class RerankQuery(NamedTuple):
     """What the caller asked, as one text, and the tool it concerns.
 
     `failure` and `task` are its parts, where it has them; without either all of it is taken for a failure. `fault` is
-    what a question asks of documentation.
+    what a question asks of documentation. `message` is a user's next turn: what is scored is whether a memory helps
+    with it, and of the other parts only `failure` counts besides, where the message holds one.
     """
 
-    text: str
-    tool: str | None
+    text: str = ""
+    tool: str | None = None
     failure: str | None = None
     task: str | None = None
     fault: Fault | None = None
+    message: str | None = None
 
 
 class Reranker(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from mem.domain.grounding import ScopeLevel
-from mem.domain.nodes import VectorKind
+from mem.domain.nodes import StoredNode, VectorKind
 from mem.ports.memories import VectorHit, WordHit
 from mem.ports.models import Vector
 
@@ -48,6 +48,18 @@ class Neighbour(NamedTuple):
     sha: str
     of: str
     by: Literal["edge", "signature"]
+
+
+class Remembered(NamedTuple):
+    """A lesson as a turn is told of it, with its projection, the tool that it concerns and the UTC date it is from.
+
+    `symptom` is empty where it has none; `tool` is the first by name of those that its signatures carry.
+    """
+
+    node: StoredNode
+    symptom: str = ""
+    tool: str | None = None
+    day: str | None = None
 
 
 class Users(Protocol):
@@ -92,10 +104,18 @@ class Users(Protocol):
         ...
 
     async def neighbours(self, shas: Sequence[str], audience: Audience, limit: int) -> list[Neighbour]:
-        """The readable lessons that an edge or a shared signature ties to one of `shas`, without these.
+        """The readable lessons that an edge or a shared signature ties to another one, which is among `shas`.
 
         An edge ties a synthesis to its lessons, and lessons that share a readable parent. What is tied to a lesson that
         one of `shas` superseded counts as tied to that. Signatures of an earlier version of the algorithm tie what has
         none of the current one. At most `limit` for each of `shas`, in all by `of`, `by` and sha.
         """
+        ...
+
+    async def signed(self, keys: Sequence[str], audience: Audience, limit: int) -> list[str]:
+        """The readable lessons that a signature with one of these exact keys points at, by sha."""
+        ...
+
+    async def remembered(self, shas: Sequence[str], audience: Audience) -> dict[str, Remembered]:
+        """Those of `shas` that are readable lessons, whoever found them."""
         ...

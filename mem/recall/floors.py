@@ -28,6 +28,8 @@ class Floors(BaseModel):
     question_words: float
     question_evidence: float
     skill: float
+    message: float
+    message_words: float
     keep_lessons: int
     keep_reference: int
     keep_skills: int

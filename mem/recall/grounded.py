@@ -20,6 +20,8 @@ _PREFIX = 5
 _PAUSE = ","
 # What stands behind is denied, as by "not"; between two lessons that is told by the order of their terms.
 _INSTEAD = re.compile(r",?\s*\b(?:instead of|rather than|in place of)\s", re.IGNORECASE)
+_ALONE = re.compile(r"\b(?:alone|solely|exclusively|merely)\b", re.IGNORECASE)
+_COUNTED = re.compile(r"(\d+(?:[.,]\d+)*)(?:%|[a-z]{1,3})?\s+([^\W\d_]+)(?:\s+([^\W\d_]+))?")
 
 
 class _Rules(NamedTuple):
@@ -61,7 +63,7 @@ def _bears_out(window: str, clause: str) -> bool:
     words = lexicon()
     return (
         _wording_holds(said, known)
-        and _numbers_hold(said, known)
+        and _numbers_hold(said, known, _counting(clause))
         and _negations_hold(said, known)
         and _directions_hold(said, known, words)
         and _order_holds(said, known, words)
@@ -69,7 +71,7 @@ def _bears_out(window: str, clause: str) -> bool:
 
 
 def _read(text: str) -> Reading:
-    return read(_INSTEAD.sub(", not ", text))
+    return read(_ALONE.sub("only", _INSTEAD.sub(", not ", text)))
 
 
 def _telling(reading: Reading) -> frozenset[str]:
@@ -105,12 +107,26 @@ class _Near(NamedTuple):
     around: frozenset[str]
 
 
-def _numbers_hold(said: Reading, known: Reading) -> bool:
+def _counting(text: str) -> frozenset[str]:
+    """The numbers that stand right before what they count or go with, no grammar between."""
+    words = lexicon()
+    found = (
+        (number, second if first in words.units else first)
+        for number, first, second in _COUNTED.findall(text.casefold())
+    )
+    return frozenset(f"#{number}" for number, word in found if word and word not in words.grammar)
+
+
+def _numbers_hold(said: Reading, known: Reading, counting: frozenset[str]) -> bool:
     """Whether each number is known, and counts or measures there what it does here."""
     if not said.numbers <= known.numbers:
         return False
     theirs = _near(known)
-    return all(_belongs(near, theirs.get(number, [])) for number, each in _near(said).items() for near in each)
+    return all(
+        _belongs(near if number in counting else near._replace(behind=frozenset()), theirs.get(number, []))
+        for number, each in _near(said).items()
+        for near in each
+    )
 
 
 def _belongs(mine: _Near, places: Sequence[_Near]) -> bool:
@@ -149,9 +165,9 @@ def _negations_hold(said: Reading, known: Reading) -> bool:
 
 
 def _alike(one: Bound, other: Bound) -> bool:
-    return one.marker == other.marker and (
-        one.term in other.window or other.term in one.window or one.term == other.term
-    )
+    if one.marker != other.marker:
+        return False
+    return one.term == other.term or (one.term in other.window and other.term in one.window)
 
 
 def _directions_hold(said: Reading, known: Reading, words: Lexicon) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 import time
 import traceback
 from collections.abc import Awaitable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import structlog
 
@@ -29,12 +29,13 @@ _late: set[asyncio.Future[Any]] = set()
 """Work that was given up and has not ended yet, held until it has."""
 
 T = TypeVar("T")
+LegT = TypeVar("LegT", bound=str)
 
 
-class Legs:
+class Running(Generic[LegT]):
     """Runs the legs of one answer and keeps their story.
 
-    A leg that times out or raises gives its default and is named in `degraded`; a conflict is the caller's fault and
+    A leg that times out or raises gives its default and is named in `failures`; a conflict is the caller's fault and
     passes through. An error that nobody foresaw is a fault of the program: it costs no more than its leg, since someone
     waits for this answer in the middle of an incident, and it is logged with its stack, since someone must mend it.
     """
@@ -46,7 +47,7 @@ class Legs:
         self._began = time.monotonic()
         self._end = self._began + total_seconds - _MOMENTS * self._moment
         self.runs: list[LegTrace] = []
-        self._failed: dict[Leg, str] = {}
+        self._failed: dict[LegT, str] = {}
 
     @property
     def milliseconds(self) -> float:
@@ -54,23 +55,23 @@ class Legs:
         return _milliseconds_since(self._began)
 
     @property
-    def degraded(self) -> list[Degradation]:
-        """The legs that failed, by name."""
-        return [Degradation(leg=leg, reason=reason) for leg, reason in sorted(self._failed.items())]
+    def failures(self) -> dict[LegT, str]:
+        """The legs that failed, by name, each with its reason."""
+        return dict(sorted(self._failed.items()))
 
-    def ran(self, leg: Leg) -> bool:
+    def ran(self, leg: LegT) -> bool:
         """Whether a step of that leg gave a result."""
         return any(run.leg == leg and not run.note for run in self.runs)
 
-    def failed(self, leg: Leg) -> bool:
+    def failed(self, leg: LegT) -> bool:
         """Whether that leg failed."""
         return leg in self._failed
 
-    def degrade(self, leg: Leg, reason: str) -> None:
+    def degrade(self, leg: LegT, reason: str) -> None:
         """Name a leg as failed."""
         self._failed.setdefault(leg, " ".join(reason.split())[:MAX_REASON])
 
-    async def run(self, leg: Leg, step: str, work: Awaitable[T], default: T) -> T:
+    async def run(self, leg: LegT, step: str, work: Awaitable[T], default: T) -> T:
         """The result of `work`, or `default` where it fails or takes too long; `step` says in the trace what it was."""
         seconds = max(self._moment, min(self._leg_seconds, self._end - time.monotonic()))
         started = time.monotonic()
@@ -100,6 +101,15 @@ class Legs:
         if seconds == self._leg_seconds:
             return f"timeout after {self._leg_seconds:.1f} s"
         return f"timeout: the whole lookup may take {self._total_seconds:.1f} s"
+
+
+class Legs(Running[Leg]):
+    """The legs of a lookup or a query."""
+
+    @property
+    def degraded(self) -> list[Degradation]:
+        """The legs that failed, by name."""
+        return [Degradation(leg=leg, reason=reason) for leg, reason in self.failures.items()]
 
 
 class _TimeUpError(Exception):

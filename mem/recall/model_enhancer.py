@@ -27,8 +27,7 @@ LIMITS = frozenset({"message_bytes", "memories_bytes", "max_statements"})
 
 _SUMMARY_SENTENCES = 2
 _FRAME_TOKENS = 60
-"""About so many tokens of the block are no words of the model's."""
-_WORDS_PER_TOKEN = 0.7
+"""About so many tokens of the block are no words of the model's; of the others ten are seven words."""
 
 
 class ModelEnhancer:
@@ -78,7 +77,7 @@ class ModelEnhancer:
             asked.append(memory)
         shown = [_shown(memory, number) for number, memory in enumerate(asked, 1)]
         excerpt = within_budget([message], self._template.limit("message_bytes"))
-        words = max(20, int((limit - _FRAME_TOKENS) * _WORDS_PER_TOKEN))
+        words = max(20, (limit - _FRAME_TOKENS) * 7 // 10)
         return self._template.render(message=excerpt, memories=shown, budget=str(words)), asked
 
 

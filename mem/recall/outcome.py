@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from mem.domain.lookup import Leg, Tier
+from mem.domain.lookup import Tier
 from mem.domain.signatures import Signature
 
 Measure = Literal["rerank", "symptom", "text", "lexical"]
@@ -18,7 +18,7 @@ class LegTrace(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    leg: Leg
+    leg: str
     step: str = ""
     milliseconds: float
     found: int

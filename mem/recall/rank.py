@@ -71,12 +71,17 @@ async def _by_question(
     questions = list(dict.fromkeys(asked))
     pairs = list(zip(asked, candidates, strict=True))
     parts = [[candidate for one, candidate in pairs if one == question] for question in questions]
-    found = await asyncio.gather(*map(partial(_checked, reranker), questions, parts))
+    found = await asyncio.gather(*map(partial(checked_scores, reranker), questions, parts))
     scores = {question: iter(part) for question, part in zip(questions, found, strict=True)}
     return [next(scores[one]) for one in asked]
 
 
-async def _checked(reranker: Reranker, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
+async def checked_scores(reranker: Reranker, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
+    """The score of each candidate, in their order.
+
+    Raises:
+        Unavailable: one has none, or one that is no number.
+    """
     scores = await reranker.rerank(query, candidates)
     if len(scores) != len(candidates) or not all(math.isfinite(value) for value in scores):
         cause = f"The reranker {reranker.model_id} gave no score for some of {len(candidates)} candidates."

@@ -9,7 +9,7 @@ from typing import Any, LiteralString, TypeVar
 from psycopg import sql as compose
 
 from mem.domain.ids import SHARED
-from mem.ports import Audience, VectorHit, WordHit
+from mem.ports import Audience, Reach, VectorHit, WordHit
 from mem.store.pool import Connection
 from mem.store.queries import sql
 
@@ -33,6 +33,11 @@ def parameters(audience: Audience) -> dict[str, Any]:
         "containers": list(containers),
         "readable": readable,
     }
+
+
+def common(audience: Audience) -> Reach:
+    """What is for everybody, as an audience may read it."""
+    return Reach(SHARED, federated=True, readable=audience.readable)
 
 
 @cache

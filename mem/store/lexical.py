@@ -96,7 +96,7 @@ async def search(
     if not asked or not groups:
         return []
     hits: list[WordHit] = []
-    for group, counts in (await _counts(connection, asked, list(groups), reach)).items():
+    for group, counts in (await counts_of(connection, asked, list(groups), reach)).items():
         hits += await _search(connection, asked, groups[group], counts, reach, limit, exact_limit)
     return best(hits, limit)
 
@@ -190,9 +190,10 @@ def together(asked: Asked, counts: Counts) -> list[str]:
     return chosen
 
 
-async def _counts(
+async def counts_of(
     connection: Connection, terms: Sequence[str], groups: Sequence[str], reach: Reach
 ) -> dict[str, Counts]:
+    """What there is of groups of levels within reach; a group of which there is nothing is left out."""
     parameters = {"terms": list(terms), "groups": list(groups), **within(reach)}
     rows = await (await connection.execute(sql("lexical.counts"), parameters)).fetchall()
     totals: dict[str, Totals] = {}

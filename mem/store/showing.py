@@ -63,7 +63,7 @@ async def _shown(connection: Connection, query: ShowQuery) -> ShownMemory | None
         project=None if row["project"] == SHARED else row["project"],
         live=row["superseded_by"] is None and not row["removed"],
         accepted=None if row["key"] is None else Acceptance(request_id=appended_request(row["key"]), at=row["time"]),
-        superseded_by=next((sha for sha, _ in line.ahead if sha == row["superseded_by"]), None),
+        superseded_by=next((sha for sha, _ in line.ahead), None),
         successor=next((sha for sha, live in line.ahead if live), None),
         supersedes=line.behind,
         projection=_projection(row),

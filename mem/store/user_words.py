@@ -12,9 +12,12 @@ from psycopg import sql as compose
 from mem.ports import Audience, WordHit
 from mem.recall.bm25 import Asked, Matched, Totals, best, score, weighed
 from mem.store import lexical
-from mem.store.audience import best_standing, parameters, statement
+from mem.store.audience import best_standing, common, parameters, statement
 from mem.store.pool import Connection
 from mem.store.queries import sql
+
+_LESSONS = "lesson"
+"""The group of levels that is searched."""
 
 
 class _Held(NamedTuple):
@@ -79,10 +82,10 @@ def _frequencies(terms: Sequence[str], rows: Sequence[Matched]) -> dict[str, int
 
 
 async def _global(connection: Connection, terms: Sequence[str], audience: Audience) -> _Held:
-    asked = {"terms": terms, **parameters(audience)}
-    found = await (await connection.execute(sql("users.global_words"), asked)).fetchall()
-    nodes, length = next((nodes, length) for term, nodes, length in found if term is None)
-    return _Held(nodes, length, {term: count for term, count, _ in found if term is not None})
+    found = await lexical.counts_of(connection, terms, [_LESSONS], common(audience))
+    if _LESSONS not in found:
+        return _Held(0, 0, {})
+    return _Held(found[_LESSONS].totals.nodes, found[_LESSONS].totals.length, found[_LESSONS].frequencies)
 
 
 async def _matching(

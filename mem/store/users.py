@@ -6,27 +6,41 @@ from collections.abc import Sequence
 from typing import Any
 
 from pgvector import HalfVector
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 
-from mem.domain.nodes import VectorKind
+from mem.domain.nodes import Level, StoredNode, VectorKind
 from mem.domain.signatures import ALGO
-from mem.ports import Audience, KnownUser, Neighbour, SnapshotEntry, Vector, VectorHit, WordHit
+from mem.ports import Audience, KnownUser, Neighbour, Remembered, SnapshotEntry, Vector, VectorHit, WordHit
 from mem.store import lexical, snapshots, user_words, vectors
-from mem.store.audience import best_standing, parameters, statement
+from mem.store.audience import best_standing, common, parameters, statement
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
 from mem.writing.snapshot import ENTRIES
 
+_DAY = 10
+"""Characters of a time that name its day."""
+
+LESSONS: tuple[Level, ...] = ("L1", "L2")
+
+EXACT_LIMIT = 3_000
+"""Fewer than for a lookup, since a turn waits for less: so many are scanned in two milliseconds."""
+
 
 class PostgresUsers:
-    """The users port; every method is one round of `in_transaction` or `on_connection`."""
+    """The users port; every method is one round of `in_transaction` or `on_connection`.
+
+    Args:
+        algo: the version of the algorithm of signatures that is the current one.
+        exact_limit: up to so many live vectors that are for everybody, of a kind, a scan of them all finds the nearest.
+        exact_words: among so many lessons that are for everybody every one that holds a term is scored.
+    """
 
     def __init__(
         self,
         pool: Pool,
         *,
         algo: int = ALGO,
-        exact_limit: int = vectors.EXACT_LIMIT,
+        exact_limit: int = EXACT_LIMIT,
         exact_words: int = lexical.EXACT_LIMIT,
     ) -> None:
         self._pool = pool
@@ -71,13 +85,13 @@ class PostgresUsers:
         """
 
         async def work(connection: Connection) -> list[VectorHit]:
-            asked = {"vector": HalfVector(list(vector)), "exact_limit": self._exact_limit, **parameters(audience)}
-            blocks = [statement("users.nearest_own", kind)]
-            if audience.scope != "user":
-                blocks.append(statement("users.nearest_global", kind))
-
             async def fetch(wanted: int) -> tuple[Sequence[VectorHit], float | None]:
-                return await _nearest(connection, blocks, asked, wanted)
+                found = [await _own(connection, kind, vector, audience, wanted)]
+                if audience.scope != "user":
+                    reach = common(audience)
+                    shared = vectors.nearest(connection, kind, LESSONS, vector, reach, wanted, self._exact_limit)
+                    found.append(await shared)
+                return [hit for hits in found for hit in hits], _cut(found, wanted)
 
             return await best_standing(connection, audience, fetch, limit)
 
@@ -93,14 +107,19 @@ class PostgresUsers:
         """The readable lessons that carry one of the labels: a tool of their signatures, a project, a container."""
 
         async def work(connection: Connection) -> list[str]:
-            asked = {"labels": list(labels), "limit": limit, **parameters(audience)}
-            rows = await (await connection.execute(statement("users.labelled"), asked)).fetchall()
-            return [sha for (sha,) in rows]
+            asked = {"labels": list(labels), **parameters(audience)}
+
+            async def fetch(wanted: int) -> tuple[Sequence[VectorHit], float | None]:
+                cursor = await connection.execute(statement("users.labelled"), {**asked, "limit": wanted})
+                hits = [VectorHit(*row) for row in await cursor.fetchall()]
+                return hits, _cut([hits], wanted)
+
+            return [hit.sha for hit in await best_standing(connection, audience, fetch, limit)]
 
         return await on_connection(self._pool, work) if labels else []
 
     async def neighbours(self, shas: Sequence[str], audience: Audience, limit: int) -> list[Neighbour]:
-        """The readable lessons that an edge or a shared signature ties to one of `shas`, without these."""
+        """The readable lessons that an edge or a shared signature ties to another one, which is among `shas`."""
 
         async def work(connection: Connection) -> list[Neighbour]:
             asked = {"shas": list(shas), "algo": self._algo, "limit": limit, **parameters(audience)}
@@ -109,16 +128,41 @@ class PostgresUsers:
 
         return await on_connection(self._pool, work) if shas else []
 
+    async def signed(self, keys: Sequence[str], audience: Audience, limit: int) -> list[str]:
+        """The readable lessons that a signature with one of these exact keys points at, by sha."""
 
-async def _nearest(
-    connection: Connection, blocks: Sequence[bytes], asked: dict[str, Any], wanted: int
-) -> tuple[list[VectorHit], float | None]:
-    """The hits of each search, and from where on one of them was cut."""
-    hits: list[VectorHit] = []
-    cut: list[float] = []
-    for block in blocks:
-        found = await vectors.search(connection, block, {**asked, "limit": wanted})
-        hits += found
-        if len(found) >= wanted:
-            cut.append(min(hit.similarity for hit in found))
-    return hits, max(cut, default=None)
+        async def work(connection: Connection) -> list[str]:
+            asked = {"keys": list(keys), "limit": limit, **parameters(audience)}
+            rows = await (await connection.execute(statement("users.signed"), asked)).fetchall()
+            return [sha for (sha,) in rows]
+
+        return await on_connection(self._pool, work) if keys else []
+
+    async def remembered(self, shas: Sequence[str], audience: Audience) -> dict[str, Remembered]:
+        """Those of `shas` that are readable lessons, whoever found them."""
+
+        async def work(connection: Connection) -> dict[str, Remembered]:
+            asked = {"shas": list(shas), **parameters(audience)}
+            cursor = connection.cursor(row_factory=dict_row)
+            rows = await (await cursor.execute(statement("users.remembered"), asked)).fetchall()
+            return {row["stored_sha"]: _remembered(row) for row in rows}
+
+        return await on_connection(self._pool, work) if shas else {}
+
+
+def _remembered(row: dict[str, Any]) -> Remembered:
+    symptom, tool, at = row.pop("projected"), row.pop("tool"), row.pop("at")
+    # What the store holds was checked when it was written.
+    return Remembered(StoredNode.model_construct(**row), symptom, tool, at and at[:_DAY])
+
+
+async def _own(
+    connection: Connection, kind: VectorKind, vector: Vector, audience: Audience, limit: int
+) -> list[VectorHit]:
+    asked = {"vector": HalfVector(list(vector)), "limit": limit, **parameters(audience)}
+    return await vectors.search(connection, statement("users.nearest_own", kind), asked)
+
+
+def _cut(searches: Sequence[Sequence[VectorHit]], wanted: int) -> float | None:
+    """From which similarity on a search may have more hits than it gave; None where all gave all."""
+    return max((min(hit.similarity for hit in hits) for hits in searches if len(hits) >= wanted), default=None)

@@ -36,7 +36,7 @@ class FakeShowing:
             project=None if node.project == "*" else node.project,
             live=direct is None and sha not in state.removed,
             accepted=self._accepted(sha),
-            superseded_by=direct if direct in ahead else None,
+            superseded_by=next(iter(ahead), None),
             successor=next((one for one in ahead if one not in state.superseded_by), None),
             supersedes=[one for one in self._behind(sha) if self._readable(one, query)],
             projection=state.projections.get(sha),

@@ -9,7 +9,7 @@ from mem.domain.errors import ModelMismatch, NotFound
 from mem.domain.ids import SHARED
 from mem.domain.nodes import Node, VectorKind
 from mem.domain.signatures import ALGO
-from mem.ports import Audience, KnownUser, Neighbour, SnapshotEntry, Vector, VectorHit, WordHit
+from mem.ports import Audience, KnownUser, Neighbour, Remembered, SnapshotEntry, Vector, VectorHit, WordHit
 from mem.testing import lexical
 from mem.testing.alike import newest_of
 from mem.testing.state import FakeState
@@ -77,17 +77,15 @@ class FakeUsers:
 
     async def labelled(self, labels: Sequence[str], audience: Audience, limit: int) -> list[str]:
         """The readable lessons that carry one of the labels: a tool of their signatures, a project, a container."""
-        carried: dict[str, set[str]] = {}
-        for sha in self._state.nodes:
-            held = self._labels(sha, audience).intersection(labels)
-            if held and (standing := self._standing(sha, audience)) is not None:
-                carried.setdefault(standing, set()).update(held)
-        nodes = self._state.nodes
-        ordered = sorted(carried, key=lambda sha: (-len(carried[sha]), nodes[sha].owner != audience.user, sha))
-        return ordered[:limit]
+        hits = [
+            VectorHit(sha, len(held) + (0.5 if node.owner == audience.user else 0.0))
+            for sha, node in self._state.nodes.items()
+            if (held := self._labels(sha, audience).intersection(labels))
+        ]
+        return [hit.sha for hit in self._best(hits, audience, limit)]
 
     async def neighbours(self, shas: Sequence[str], audience: Audience, limit: int) -> list[Neighbour]:
-        """The readable lessons that an edge or a shared signature ties to one of `shas`, without these."""
+        """The readable lessons that an edge or a shared signature ties to another one, which is among `shas`."""
         found: list[Neighbour] = []
         for of in sorted(set(shas)):
             if self._is_lesson(of) and self._readable(of, audience):
@@ -96,10 +94,28 @@ class FakeUsers:
                     for sha in self._behind(of)
                     if self._readable(sha, audience)
                     for tie in (*self._by_edges(sha, audience), *self._by_signatures(sha))
-                    if (standing := self._standing(tie.sha, audience)) is not None and standing not in shas
+                    if (standing := self._standing(tie.sha, audience)) is not None and standing != of
                 }
                 found += sorted(tied, key=lambda one: (one.by, one.sha))[:limit]
         return found
+
+    async def signed(self, keys: Sequence[str], audience: Audience, limit: int) -> list[str]:
+        """The readable lessons that a signature with one of these exact keys points at, by sha."""
+        found = {self._standing(sha, audience) for sig_sha, sha in self._state.links if sig_sha in keys}
+        return sorted(sha for sha in found if sha is not None)[:limit]
+
+    async def remembered(self, shas: Sequence[str], audience: Audience) -> dict[str, Remembered]:
+        """Those of `shas` that are readable lessons, whoever found them."""
+        live = [sha for sha in shas if sha in self._state.nodes and self._standing(sha, audience) == sha]
+        return {sha: self._remembered(sha) for sha in live}
+
+    def _remembered(self, sha: str) -> Remembered:
+        state = self._state
+        tools = sorted(state.signatures[sig_sha].tool for sig_sha, of in state.links if of == sha)
+        times = [one.time for one in state.records if one.kind == "appended" and one.data["sha"] == sha]
+        held = state.projections.get(sha)
+        day = times[0][:10] if times else None
+        return Remembered(state.stored(sha), held.text if held else "", tools[0] if tools else None, day)
 
     def _by_edges(self, sha: str, audience: Audience) -> Iterator[Neighbour]:
         edges = self._state.edges

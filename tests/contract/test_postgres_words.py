@@ -94,7 +94,9 @@ async def test_a_search_by_words_has_its_index(pool):
     for levels, index in ((("L1",), "lesson"), (("L1", "L2"), "lesson"), (("L0",), "evidence"), (("R",), "reference")):
         statement = lexical._statement("EXPLAIN " + sql("lexical.matching"), levels, 1)
         async with pool.connection() as connection:
-            await connection.execute("SET enable_seqscan = off; DROP INDEX IF EXISTS lexical_entry_turn")
+            await connection.execute(
+                "SET enable_seqscan = off; DROP INDEX IF EXISTS lexical_entry_turn, lexical_entry_common"
+            )
             cursor = await connection.execute(statement, {"chosen": ["a"], "project": "p", "term0": "a"})
             plan = "\n".join(line for (line,) in await cursor.fetchall())
         assert f"lexical_entry_{index}" in plan

@@ -77,7 +77,9 @@ def _history(chance: random.Random, *, crossing: bool) -> list[Act]:
                 instead = (chance.choice(old),) if old and chance.random() < 0.4 else ()
                 superseded.update(instead)
                 hidden = chance.random() < 0.15 and not instead
-                acts.append(Act("lesson", project, f"{text} {number}", hidden, signatures, (), instead))
+                # What a lesson rests on besides its own evidence is that of others.
+                below = earlier("lesson", project)[-2:] if crossing else ()
+                acts.append(Act("lesson", project, f"{text} {number}", hidden, signatures, below, instead))
             case "synthesis":
                 parents = earlier("lesson", project)[-3:]
                 acts.append(Act("synthesis", project, f"{text} {number}", signatures=signatures, of=parents))
@@ -103,13 +105,15 @@ async def _live(parts: Parts, acts: Sequence[Act], only: frozenset[str]) -> dict
         parts.clock.advance(timedelta(hours=7))
         if act.project not in only:
             continue
-        of = tuple(shas[one] for one in act.of if one in shas)
+        of = [shas[one] for one in act.of if one in shas]
+        if act.kind == "lesson":
+            of = [one.stored_sha for sha in of for one in await parts.memories.evidence(sha)]
         seen = [SIGNATURES[number] for number in act.signatures]
         match act.kind:
             case "lesson" | "synthesis":
                 private = {"visibility": "user", "owner": "u"} if act.hidden else {}
                 plan = lesson_plan(
-                    act.text, request_id=str(place), project=act.project, parents=of,
+                    act.text, request_id=str(place), project=act.project, parents=tuple(of),
                     level="L1" if act.kind == "lesson" else "L2",
                     supersedes=tuple(shas[one] for one in act.instead), evidence_texts=(f"{act.text} failed",),
                     **private,
@@ -135,8 +139,10 @@ async def _live(parts: Parts, acts: Sequence[Act], only: frozenset[str]) -> dict
     return shas
 
 
-async def _told(parts: Parts, readable: tuple[str, ...] | None, shas: Sequence[str]) -> dict[str, Any]:
-    """What every read tells: within a reach, or of some memories."""
+async def _told(
+    parts: Parts, readable: tuple[str, ...] | None, shas: Sequence[str], acts: Sequence[Act]
+) -> dict[str, Any]:
+    """What every read tells: within a reach, of some memories, or of what was said."""
     memories, failures = parts.memories, parts.failures
     keys, told = [one.sig_sha for one in SIGNATURES], Reach("own", federated=False, readable=readable).told
     found: dict[str, Any] = {
@@ -149,7 +155,7 @@ async def _told(parts: Parts, readable: tuple[str, ...] | None, shas: Sequence[s
         for name, counted in {"all": readable, "own": ("own",)}.items():
             query = GapQuery(counted=counted, readable=readable, tool=None, since=None, limit=50, algo=algo)
             found[f"gaps {algo} {name}"] = await failures.gaps(query)
-    for text in {one.text for one in (await memories.nodes(shas)).values()}:
+    for text in [act.text for act in acts if act.kind == "lesson"]:
         again = await memories.returned_alike(Node(level="L1", project="own", text=f"{text}!"), readable)
         found[f"returned {text}"] = again and (again.project, again.stored_sha)
     for federated in (True, False):
@@ -186,7 +192,7 @@ async def test_a_restricted_read_is_one_of_a_store_without_the_others(worlds, re
     await _live(whole, acts, frozenset({*PROJECTS, SHARED}))
     shas = sorted((await _live(alone, acts, there)).values())
     projects = ("own", *readable)
-    restricted, bare = await _told(whole, projects, shas), await _told(alone, None, shas)
+    restricted, bare = await _told(whole, projects, shas, acts), await _told(alone, None, shas, acts)
     for name, value in bare.items():
         # The gaps of an own store are counted in all its projects.
         assert restricted[name] == value, name
@@ -203,9 +209,9 @@ async def test_what_leads_into_other_projects_is_not_followed(worlds, seed):
     hidden = {sha for place, sha in shas.items() if acts[place].project == "far"}
     hidden |= {one.stored_sha for sha in hidden for one in await parts.memories.evidence(sha) if one.project == "far"}
     open_shas = sorted(set(shas.values()) - hidden)
-    everything = repr(await _told(parts, None, open_shas))
+    everything = repr(await _told(parts, None, open_shas, acts))
     assert any(sha in everything for sha in hidden)
-    told = await _told(parts, ("near", "own"), open_shas)
+    told = await _told(parts, ("near", "own"), open_shas, acts)
     for name, value in told.items():
         text = repr(value)
         assert not [sha for sha in hidden if sha in text], name

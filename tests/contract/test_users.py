@@ -143,8 +143,12 @@ async def test_a_lesson_of_a_container_out_of_reach_brings_no_successor(parts):
     """What the audience may not read is no hit at all, though what stands for it may be read."""
     old = await remember(parts, "lockfile", owner="ann", visibility="container", container="c2")
     new = await remember(parts, "pinned", owner="ann", visibility="user", supersedes=(old,))
-    assert await words(parts, ANN_ALL) == []
-    assert await words(parts, ANN_ALL._replace(containers=("c2",))) == [new]
+    for audience, wanted in ((ANN_ALL, []), (ANN_ALL._replace(containers=("c2",)), [new])):
+        assert await words(parts, audience) == wanted
+        assert await parts.users.labelled(["c2"], audience, 9) == wanted
+        (vector,) = await parts.embedder.embed(["lockfile"])
+        hits = await parts.users.nearest("text", vector, audience, 9)
+        assert [hit.sha for hit in hits if hit.similarity > 0.9] == wanted
 
 
 async def test_many_superseded_lessons_leave_room_for_those_that_are_live(parts):

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
-import sys
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx2
 import psycopg
@@ -18,32 +15,23 @@ import pytest
 
 from mem.local import StackFile, StackOptions, remove_data, start_detached, stop_stack
 from mem.local.temporal import binary
+from tests.folders import new_folder
+from tests.forks import Forks, Result
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-class Result(NamedTuple):
-    """What a command printed and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> Any:
-        return json.loads(self.out)
 
 
 class Loop:
     """A running stack and the ways into it."""
 
-    def __init__(self, home: Path, stack: StackFile) -> None:
+    def __init__(self, home: Path, stack: StackFile, forks: Forks) -> None:
         self.home = home
         self.stack = stack
+        self._forks = forks
         self.forgotten_body = b""
 
     async def post(self, path: str, body: dict[str, Any], **headers: str) -> httpx2.Response:
-        async with httpx2.AsyncClient(base_url=self.stack.http, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=self.stack.http, timeout=300) as client:
             return await client.post(path, json=body, headers=headers)
 
     async def mem(
@@ -51,22 +39,13 @@ class Loop:
     ) -> Result:
         """Run the command line as a user would, against this stack."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("MEM_", "TEMPORAL_"))}
-        environment |= {"MEM_HOME": str(self.home), "PYTHONPATH": str(ROOT), **(env or {})}
-        run = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-m", "mem.cli.main", *arguments],
-            input=stdin,
-            capture_output=True,
-            env=environment,
-            cwd=folder,
-            timeout=120,
-        )
-        return Result(run.returncode, run.stdout.decode(), run.stderr.decode())
+        environment |= {"MEM_HOME": str(self.home), **(env or {})}
+        return await self._forks.mem(*arguments, environment=environment, stdin=stdin, folder=folder).ended()
 
     async def temporal(self, *arguments: str) -> int:
         """Run Temporal's own command line against this stack; its exit code."""
         command = [binary(), *arguments, "--address", self.stack.temporal.address]
-        return (await asyncio.to_thread(subprocess.run, command, capture_output=True, timeout=60)).returncode
+        return (await asyncio.to_thread(subprocess.run, command, capture_output=True, timeout=300)).returncode
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.stack.database_url) as connection:
@@ -80,7 +59,7 @@ class Loop:
 
 @pytest.fixture(scope="session")
 def stack_home() -> Iterator[Path]:
-    home = Path(tempfile.mkdtemp(prefix="mem-loop-"))
+    home = new_folder("mem-loop-")
     yield home
     remove_data(home)
 
@@ -94,8 +73,8 @@ FORGOTTEN = {
 
 
 @pytest.fixture(scope="session")
-async def loop(stack_home: Path) -> AsyncIterator[Loop]:
-    loop = Loop(stack_home, await start_detached(stack_home, StackOptions(app_dir=ROOT)))
+async def loop(stack_home: Path, forks: Forks) -> AsyncIterator[Loop]:
+    loop = Loop(stack_home, await start_detached(stack_home, StackOptions(app_dir=ROOT)), forks)
     loop.forgotten_body = (await loop.post("/memory/context", FORGOTTEN)).content
     await loop.temporal("workflow", "delete", "-w", "context:keeper:kept", "-y")
     yield loop

@@ -43,7 +43,7 @@ async def looked_up(loop: Loop) -> None:
 
 
 async def get(loop: Loop, query: str) -> httpx2.Response:
-    async with httpx2.AsyncClient(base_url=loop.stack.http, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=loop.stack.http, timeout=300) as client:
         return await client.get(f"/memory/gaps{query}")
 
 

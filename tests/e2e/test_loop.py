@@ -101,7 +101,7 @@ async def test_bytes_outlive_a_restart(loop: Loop, accepted: dict[str, Any]) -> 
 
 async def test_bytes_outlive_the_deletion_of_the_workflow(loop: Loop) -> None:
     """With its workflow deleted a lookup gives the same bytes and counts nothing; another body conflicts."""
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(300):
         while await loop.temporal("workflow", "describe", "-w", "context:keeper:kept") == 0:
             await asyncio.sleep(1)
     assert (await loop.post("/memory/context", {**FORGOTTEN, "task": "something else"})).status_code == 409
@@ -126,7 +126,7 @@ async def test_python_programs_get_the_same_bytes_as_http(loop: Loop, accepted: 
 async def _runs(loop: Loop, workflow_id: str) -> int:
     """How many runs a workflow id has had; visibility lags a little behind."""
     client = await MemoryClient.connect(address=loop.stack.temporal.address, namespace=loop.stack.temporal.namespace)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while True:
             count = await client._client.count_workflows(f"WorkflowId = '{workflow_id}'")
             if count.count:

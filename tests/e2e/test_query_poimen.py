@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,8 @@ import pytest
 
 from mem.local import StackOptions, remove_data, running_stack
 from tests.e2e.conftest import ROOT, Loop
+from tests.folders import new_folder
+from tests.forks import Forks
 from tests.poimen import NEIGHBOUR, PROJECT, candidates, journal_lines, refused, shas, superseded, syntheses
 from tests.poimen_answers import (
     KNOWN,
@@ -39,14 +40,14 @@ LATE = {
 
 
 @pytest.fixture(scope="module")
-async def poimen(postgres_server: Server, temporal_server: TemporalServer) -> AsyncIterator[Loop]:
+async def poimen(postgres_server: Server, temporal_server: TemporalServer, forks: Forks) -> AsyncIterator[Loop]:
     """Worker and gateway over a database that the journal was brought into, as a user restores a backup."""
-    home = Path(tempfile.mkdtemp(prefix="mem-poimen-"))
+    home = new_folder("mem-poimen-")
     server, address = postgres_server.create("poimen"), temporal_server.address
     try:
         options = StackOptions(app_dir=ROOT, database_url=server, temporal_address=address)
         async with running_stack(home, options) as stack:
-            loop = Loop(home, stack)
+            loop = Loop(home, stack, forks)
             journal = home / "journal.jsonl"
             journal.write_text("".join(journal_lines()), encoding="utf-8")
             rebuilt = await loop.mem("rebuild", "--from-log", str(journal))

@@ -33,7 +33,7 @@ async def lesson(loop: Loop) -> dict[str, Any]:
 
 
 async def get(loop: Loop, sha: str) -> httpx2.Response:
-    async with httpx2.AsyncClient(base_url=loop.stack.http, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=loop.stack.http, timeout=300) as client:
         return await client.get(f"/memory/{sha}")
 
 

@@ -16,7 +16,6 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,10 +43,11 @@ from mem.local import (
 )
 from mem.local.place import wheel_package
 from mem.local.processes import ProcessId, is_alive
+from tests.folders import new_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 IS_ROOT = os.geteuid() == 0
-SECONDS = 60
+SECONDS = 300
 
 MIGRATE = """
 import os, psycopg
@@ -118,7 +118,7 @@ def finish(arguments: dict[str, object]) -> subprocess.CompletedProcess[str]:
 
 def new_place() -> Path:
     """A folder that every user may pass through, as the ones pytest makes are not."""
-    place = Path(tempfile.mkdtemp(prefix="mem-stack-test-"))
+    place = new_folder("mem-stack-test-")
     place.chmod(0o711)
     return place
 
@@ -133,7 +133,7 @@ def processes(stack: StackFile) -> list[ProcessId]:
     return [ProcessId(pid=pid, started=stack.started[name]) for name, pid in stack.pids.items()]
 
 
-def wait_for(what: Callable[[], object], seconds: float = 40.0) -> None:
+def wait_for(what: Callable[[], object], seconds: float = 240.0) -> None:
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "waited too long"
@@ -141,7 +141,7 @@ def wait_for(what: Callable[[], object], seconds: float = 40.0) -> None:
 
 
 async def wait_until_running(place: Path) -> None:
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(240):
         while not (await stack_status(place / "home")).running:
             await asyncio.sleep(0.1)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from mem import wiring
-from mem.cli.main import main
 from mem.testing import FakeEmbedder
+from tests.forking import mem
 
 SECONDS = 0.02
 
@@ -19,6 +19,7 @@ class SlowEmbedder(FakeEmbedder):
         return await super().embed(texts)
 
 
-if __name__ == "__main__":
+def reference(*arguments: str) -> None:
+    """`mem reference`."""
     wiring.MiniLmEmbedder.load = SlowEmbedder  # type: ignore[method-assign, assignment]
-    main()
+    mem("reference", *arguments)

@@ -6,11 +6,9 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
-from typing import Any, NamedTuple
+from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 import pytest
 
@@ -24,14 +22,15 @@ from mem.domain.lookup import ContextAnswer, ContextRequest
 from mem.settings import Settings
 from mem.testing import FakeEmbedder
 from mem.wiring import open_ports
+from tests.forks import Forks
 from tests.postgres import Server
-from tests.temporal_server import CASES, TemporalServer
+from tests.temporal_server import running_temporal
 from worker import build_worker
 
-ROOT = Path(__file__).parents[2]
 TASK_QUEUE = "faults"
 PROJECT = "faults"
-SECONDS = 240
+SECONDS = 1800
+"""Against hanging alone: it takes half a minute."""
 
 NPM = 'npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree\nnpm ERR! peer react@"^18"\n'
 PYTHON = "Traceback (most recent call last):\n  File \"app.py\", line 3, in f\nKeyError: 'colour'\n"
@@ -50,56 +49,12 @@ STEPS = (
 OF_A_DUPLICATE = [
     ("append_memory", "after:duplicate"), ("embed_text", "before:duplicate"), ("link_signatures", "after:duplicate")
 ]  # fmt: skip
-KILLS = [*((step, point) for step in STEPS for point in ("before", "after")), ("look_up", "after"), *OF_A_DUPLICATE]
+QUICK = [*((step, "after") for step in STEPS), ("append_memory", "before"), ("look_up", "after"), OF_A_DUPLICATE[0]]
+"""Each step after it had its effect, where the most can go wrong; one before it; and the other kinds of request."""
 
-
-class KillingWorkers:
-    """The process that starts the workers that kill themselves."""
-
-    def __init__(self, process: asyncio.subprocess.Process, logs: Path) -> None:
-        self._process = process
-        self._logs = logs
-        self._codes: dict[tuple[str, str], asyncio.Future[int]] = {}
-
-    def start(self, place: Place, case: tuple[str, str]) -> asyncio.Future[int]:
-        """Start one; what its process ends with."""
-        step, point = case
-        log = str(self._logs / f"{step}-{point}")
-        order = {"step": step, "point": point, "environment": place.environment, "log": log}
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(order).encode() + b"\n")
-        return self._code(case)
-
-    async def ended(self, case: tuple[str, str]) -> None:
-        """Return when a worker that is about to be started has ended."""
-        await asyncio.shield(self._code(case))
-
-    def _code(self, case: tuple[str, str]) -> asyncio.Future[int]:
-        return self._codes.setdefault(case, asyncio.get_running_loop().create_future())
-
-    async def listen(self) -> None:
-        """Hear how each ended."""
-        assert self._process.stdout is not None
-        async for line in self._process.stdout:
-            told = json.loads(line)
-            self._code((told["step"], told["point"])).set_result(told["code"])
-
-
-@asynccontextmanager
-async def _killing_workers(logs: Path) -> AsyncIterator[KillingWorkers]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.faults.killing_worker",
-        cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
-    workers = KillingWorkers(process, logs)
-    listening = asyncio.create_task(workers.listen())
-    try:
-        yield workers
-    finally:
-        listening.cancel()
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+KILLS = [*QUICK, *((step, "before") for step in STEPS if step != "append_memory"), *OF_A_DUPLICATE[1:]]
+AT_ONCE = 8
+"""Most of a case is waiting for the server to miss the worker; more at once need a big machine."""
 
 
 class Outcome(NamedTuple):
@@ -128,37 +83,38 @@ class Place(NamedTuple):
     def environment(self) -> dict[str, str]:
         return {
             "PATH": os.defpath, "MEM_DATABASE_URL": self.url, "MEM_TASK_QUEUE": TASK_QUEUE, "MEM_DATABASE_POOL": "3",
-            "TEMPORAL_ADDRESS": self.address, "TEMPORAL_NAMESPACE": self.namespace, "PYTHONPATH": str(ROOT),
+            "TEMPORAL_ADDRESS": self.address, "TEMPORAL_NAMESPACE": self.namespace,
         }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 async def outcomes(
-    postgres_server: Server, postgres_template: str, temporal_server: TemporalServer, tmp_path_factory: Any
+    request: pytest.FixtureRequest, postgres_server: Server, postgres_template: str, forks: Forks
 ) -> AsyncIterator[dict[tuple[str, str], Outcome]]:
-    """The outcome of each case, and of undisturbed runs under (operation, "undisturbed"); all run at once."""
-    cases = [("accept", "undisturbed"), ("look_up", "undisturbed"), ("duplicate", "undisturbed"), *KILLS]
+    """The outcome of each case that is tested, and of undisturbed runs under (operation, "undisturbed")."""
+    items = [item for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
+    killed = [(item.callspec.params["step"], item.callspec.params["point"]) for item in items]
+    cases = [("accept", "undisturbed"), ("look_up", "undisturbed"), ("duplicate", "undisturbed"), *killed]
     names = [f"fault_{number}" for number in range(len(cases) + 1)]
-    base, *places = (
-        Place(postgres_server.url(name), temporal_server.address, namespace)
-        for name, namespace in zip(names, CASES, strict=True)
-    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wiring.MiniLmEmbedder, "load", FakeEmbedder)
-        async with asyncio.timeout(SECONDS), _killing_workers(tmp_path_factory.mktemp("workers")) as workers:
-            postgres_server.create(names[0], postgres_template)
+        async with asyncio.timeout(SECONDS), running_temporal(*names) as temporal:
+            base, *places = (Place(postgres_server.url(name), temporal.address, name) for name in names)
+            postgres_server.create(base.namespace, postgres_template)
             async with _working(base):
                 client = await _client(base)
                 sha = (await client.accept(EARLIER)).answer.sha
-            for name in names[1:]:
-                postgres_server.create(name, names[0])
-            found = await _run_all(workers, dict(zip(cases, places, strict=True)), sha)
+            for place in places:
+                postgres_server.create(place.namespace, base.namespace)
+            found = await _run_all(forks, dict(zip(cases, places, strict=True)), sha)
     yield found
     for name in names:
-        postgres_server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        postgres_server.drop(name)
 
 
-@pytest.mark.parametrize(("step", "point"), KILLS)
+@pytest.mark.parametrize(
+    ("step", "point"), [pytest.param(*kill, marks=() if kill in QUICK else pytest.mark.slow) for kill in KILLS]
+)
 async def test_a_killed_worker_leaves_no_trace(outcomes, step, point):
     """Killed at this step and started anew, the worker gives the answer and the journal of an undisturbed run."""
     operation = _operation((step, point))
@@ -181,34 +137,31 @@ async def test_the_undisturbed_run_is_what_it_should_be(outcomes):
     assert (found.tier, found.lessons[0].seen_count, found.degraded) == (1, 2, [])
 
 
-async def _run_all(
-    workers: KillingWorkers, places: dict[tuple[str, str], Place], sha: str
-) -> dict[tuple[str, str], Outcome]:
-    """All at once, but for the lookups, whose legs have two seconds each and need the machine for as long."""
-    running: dict[tuple[str, str], asyncio.Task[Outcome]] = {}
+async def _run_all(forks: Forks, places: dict[tuple[str, str], Place], sha: str) -> dict[tuple[str, str], Outcome]:
+    """Some at once, but for the lookups, whose legs have two seconds each and need the machine for as long."""
+    look_ups = [case for case in places if "look_up" in case]
+    found = {case: await _run(forks, places[case], case, sha) for case in look_ups}
+    others = [case for case in places if case not in found]
+    turns = asyncio.Semaphore(AT_ONCE)
 
-    def start(*cases: tuple[str, str]) -> None:
-        for case in cases:
-            running[case] = asyncio.create_task(_run(workers, places[case], case, sha))
+    async def run(case: tuple[str, str]) -> Outcome:
+        async with turns:
+            return await _run(forks, places[case], case, sha)
 
-    start(("look_up", "undisturbed"))
-    await running["look_up", "undisturbed"]
-    start(("look_up", "after"))
-    await workers.ended(("look_up", "after"))
-    start(*(case for case in places if case not in running))
-    return dict(zip(running, await asyncio.gather(*running.values()), strict=True))
+    rest = await asyncio.gather(*map(run, others))
+    return found | dict(zip(others, rest, strict=True))
 
 
-async def _run(workers: KillingWorkers, place: Place, case: tuple[str, str], sha: str) -> Outcome:
+async def _run(forks: Forks, place: Place, case: tuple[str, str], sha: str) -> Outcome:
     operation = _operation(case)
     code = None
     if "undisturbed" in case:
         async with _working(place):
             body = await _ask(place, sha, operation)
     else:
-        killed = workers.start(place, case)
+        killed = forks.start("tests.faults.killing_worker:work", *case, environment=place.environment)
         call = asyncio.create_task(_ask(place, sha, operation))
-        code = await killed
+        code = (await killed.ended()).code
         async with _working(place):
             body = await call
     async with open_ports(find_addresses(place.settings), place.settings) as ports:

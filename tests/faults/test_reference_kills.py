@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,8 @@ from mem.store.pool import Pool
 from mem.store.reference import PostgresReference
 from mem.testing import FakeClock
 from tests.contract.rebuilding import check, different
+from tests.forks import Forked, Forks
 
-ROOT = Path(__file__).parents[2]
 DOCUMENTS, SECTIONS = 100, 3
 TEXTS = DOCUMENTS * SECTIONS
 
@@ -36,23 +35,25 @@ def write(file: Path, text: str) -> None:
     )
 
 
-async def start(url: str, home: Path, *arguments: str | Path) -> asyncio.subprocess.Process:
-    environment = {
-        **os.environ,
-        "MEM_DATABASE_URL": url,
-        "MEM_HOME": str(home),
-        "PYTHONPATH": os.pathsep.join(sys.path),
-    }
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.faults.slow_reference", "reference", *map(str, arguments), "--format", "json",
-        cwd=ROOT, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+Start = Callable[..., Forked]
 
 
-async def finished(process: asyncio.subprocess.Process) -> dict:
-    out, said = await process.communicate()
-    assert process.returncode == 0, said.decode()
-    return json.loads(out)
+@pytest.fixture
+def start(forks: Forks, database_url: str, tmp_path: Path) -> Start:
+    """`mem reference` with a slow embedder, over the database of the test."""
+    environment = {"PATH": os.defpath, "MEM_DATABASE_URL": database_url, "MEM_HOME": str(tmp_path)}
+
+    def start(*arguments: str | Path) -> Forked:
+        arguments = (*map(str, arguments), "--format", "json")
+        return forks.start("tests.faults.slow_reference:reference", *arguments, environment=environment)
+
+    return start
+
+
+async def finished(process: Forked) -> dict:
+    result = await process.ended()
+    assert result.code == 0, result.err
+    return result.document
 
 
 async def recorded(pool: Pool) -> dict[str, int]:
@@ -60,9 +61,9 @@ async def recorded(pool: Pool) -> dict[str, int]:
     return {kind: kinds.count(kind) for kind in ("embedding", "reference")}
 
 
-async def until(pool: Pool, kind: str, count: int, process: asyncio.subprocess.Process) -> None:
+async def until(pool: Pool, kind: str, count: int, process: Forked) -> None:
     while (await recorded(pool))[kind] < count:
-        assert process.returncode is None, "it ended before it could be killed"
+        assert not process.code.done(), "it ended before it could be killed"
         await asyncio.sleep(0.005)
 
 
@@ -75,15 +76,15 @@ async def until(pool: Pool, kind: str, count: int, process: asyncio.subprocess.P
         ("reference", 60),
     ],
 )
-async def test_an_addition_that_was_killed_is_gone_on_with(pool, database_url, tmp_path, docs, kind, count):
+async def test_an_addition_that_was_killed_is_gone_on_with(pool, start, docs, kind, count):
     """What was embedded is not embedded again, what was written is not written again, and all is there in the end."""
-    process = await start(database_url, tmp_path, "add", docs)
+    process = start("add", docs)
     await until(pool, kind, count, process)
     process.kill()
-    await process.communicate()
+    await process.ended()
     before = await recorded(pool)
     assert before["embedding"] < TEXTS
-    told = await finished(await start(database_url, tmp_path, "add", docs))
+    told = await finished(start("add", docs))
     assert told["embedded"] == TEXTS - before["embedding"]
     assert told["documents"]["added"] == DOCUMENTS - before["reference"]
     assert told["chunks"]["total"] == TEXTS
@@ -91,31 +92,29 @@ async def test_an_addition_that_was_killed_is_gone_on_with(pool, database_url, t
     assert different(await check(pool, page=1000)) == {}
 
 
-async def test_a_replacement_that_was_killed_is_gone_on_with(pool, database_url, tmp_path, docs):
+async def test_a_replacement_that_was_killed_is_gone_on_with(pool, start, docs):
     """Each document is the old one or the new one at any time, with all its chunks, and the new one in the end."""
-    await finished(await start(database_url, tmp_path, "add", docs))
+    await finished(start("add", docs))
     for number in range(DOCUMENTS - 10):
         write(docs / f"n{number:03}.md", f"anew of {number}")
     for number in range(DOCUMENTS - 10, DOCUMENTS):
         (docs / f"n{number:03}.md").unlink()
-    process = await start(database_url, tmp_path, "add", docs)
+    process = start("add", docs)
     await until(pool, "reference", DOCUMENTS + 30, process)
     process.kill()
-    await process.communicate()
+    await process.ended()
     held = await PostgresReference(pool, FakeClock()).documents()
     assert {len(one.shas) for one in held} == {SECTIONS}
-    told = await finished(await start(database_url, tmp_path, "add", docs))
+    told = await finished(start("add", docs))
     assert told["documents"]["removed"] == 10
     assert told["documents"]["changed"] + told["documents"]["unchanged"] == DOCUMENTS - 10
     assert await recorded(pool) == {"embedding": TEXTS + (DOCUMENTS - 10) * SECTIONS, "reference": 2 * DOCUMENTS}
     assert different(await check(pool, page=1000)) == {}
 
 
-async def test_two_additions_at_once_add_everything_once(pool, database_url, tmp_path, docs):
+async def test_two_additions_at_once_add_everything_once(pool, start, docs):
     """Neither fails, and what the one wrote the other finds."""
-    told = await asyncio.gather(
-        *(finished(process) for process in [await start(database_url, tmp_path, "add", docs) for _ in range(2)])
-    )
+    told = await asyncio.gather(*(finished(process) for process in [start("add", docs) for _ in range(2)]))
     assert {one["documents"]["added"] + one["documents"]["unchanged"] for one in told} == {DOCUMENTS}
     assert sum(one["documents"]["added"] for one in told) == DOCUMENTS
     assert await recorded(pool) == {"embedding": TEXTS, "reference": DOCUMENTS}

@@ -34,7 +34,8 @@ NAMES = {
     "look_up_answered", "look_up_unsettled", "look_up_conflict",
     "query_answered", "query_unsettled", "query_conflict", "rebuild_done", "rebuild_checked", "rebuild_continued",
     "rebuild_replayed", "rebuild_compared", "rebuild_replay_continued", "rebuild_proposed", "rebuild_applied",
-    "rebuild_proposing_continued",
+    "rebuild_proposing_continued", "ground_answered", "ground_abstained", "ground_degraded", "ground_not_found",
+    "ground_unsettled", "ground_conflict", "ground_enhanced", "ground_stood_in",
 }  # fmt: skip
 
 REBUILDS = {
@@ -67,7 +68,11 @@ def test_every_kind_of_run_is_recorded():
     assert {path.stem for path in HISTORIES} >= NAMES
     ends = {path.stem: load(path).events[-1].event_type for path in HISTORIES}
     failed = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED
-    assert [name for name, end in ends.items() if end == failed] == ["look_up_conflict", "query_conflict"]
+    assert [name for name, end in ends.items() if end == failed] == [
+        "ground_conflict",
+        "look_up_conflict",
+        "query_conflict",
+    ]
 
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
@@ -101,38 +106,38 @@ async def test_record(rig, temporal_server, monkeypatch):
         mine = {"text": f"{LESSON} Mine.", "user_id": "user-123", "visibility": "user"}
         await rig.memory.accept(candidate(rig, "of_a_user", **mine))
         for name in ("accepted", "rejected", "duplicate", "durable", "plain", "of_a_user"):
-            await _write(f"accept_{name}", rig.accept_handle(name))
+            await write(f"accept_{name}", rig.accept_handle(name))
         await rig.memory.look_up(lookup(rig, "answered"))
-        await _write("look_up_answered", rig.context_handle("answered"))
+        await write("look_up_answered", rig.context_handle("answered"))
         await rig.memory.query(question(rig, "answered", explain=True))
-        await _write("query_answered", rig.query_handle("answered"))
+        await write("query_answered", rig.query_handle("answered"))
         for name, fields in REBUILDS.items():
             handle = await rig.temporal.start_workflow(
                 "RebuildProjections", fields, id=f"replay:{name}", task_queue=rig.task_queue
             )
             await handle.result()
             first = rig.temporal.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
-            await _write(name, first)
+            await write(name, first)
     refusing = Wrapped(rig.ports.projector, project=Refusing(rig.ports.projector.project, times=2))
     async with rig.working(projector=refusing), asyncio.timeout(60):
         await rig.memory.accept(candidate(rig, "refused", text=f"{LESSON} A fourth time."))
-        await _write("accept_refused", rig.accept_handle("refused"))
+        await write("accept_refused", rig.accept_handle("refused"))
     ledger = Wrapped(rig.ports.look_up._ports.ledger, settle=Switch(rig.ports.ledger.settle))
     settling = Wrapped(rig.ports.ledger, settle=settle)
     parts = {"look_up_ledger": ledger, "query_ledger": _not_storing(rig), "ledger": settling}
     async with rig.working(**parts), asyncio.timeout(60):
         await rig.memory.look_up(lookup(rig, "unsettled"))
-        await _write("look_up_unsettled", rig.context_handle("unsettled"))
+        await write("look_up_unsettled", rig.context_handle("unsettled"))
         await rig.memory.query(question(rig, "unsettled"))
-        await _write("query_unsettled", rig.query_handle("unsettled"))
+        await write("query_unsettled", rig.query_handle("unsettled"))
     later: Rig = rig.in_namespace(await temporal_server.client(OTHER))
     async with later.working(), asyncio.timeout(60):
         with pytest.raises(RequestConflict):
             await later.memory.look_up(lookup(rig, "answered", budget=100))
-        await _write("look_up_conflict", later.context_handle("answered"))
+        await write("look_up_conflict", later.context_handle("answered"))
         with pytest.raises(RequestConflict):
             await later.memory.query(question(rig, "answered", k=1))
-        await _write("query_conflict", later.query_handle("answered"))
+        await write("query_conflict", later.query_handle("answered"))
 
 
 def _not_storing(rig: Rig) -> Wrapped:
@@ -140,7 +145,7 @@ def _not_storing(rig: Rig) -> Wrapped:
     return Wrapped(ledger, store=Switch(ledger.store))
 
 
-async def _write(name: str, handle: WorkflowHandle) -> None:
+async def write(name: str, handle: WorkflowHandle) -> None:
     async def closed() -> bool:
         return (await handle.describe()).close_time is not None
 

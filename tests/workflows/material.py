@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mem.domain.accepting import AcceptRequest
+from mem.domain.grounding import GroundRequest
 from mem.domain.lookup import ContextRequest
 from mem.domain.query import QueryRequest
 from tests.temporal_server import Rig
@@ -22,6 +23,8 @@ TRACEBACK = "Traceback (most recent call last):\n  File \"app.py\", line 3, in f
 LESSON = "The peer range of @types/react excludes react 19: pin it through `overrides` instead of forcing the install."
 
 QUESTION = "Why does the peer range of react exclude the install?"
+
+MESSAGE = "The peer range of @types/react excludes react 19, what do we do about it?"
 
 
 def lookup_fields(rig: Rig, request_id: str = "1", **fields: Any) -> dict[str, Any]:
@@ -49,3 +52,16 @@ def candidate_fields(rig: Rig, request_id: str = "1", **fields: Any) -> dict[str
 
 def candidate(rig: Rig, request_id: str = "1", **fields: Any) -> AcceptRequest:
     return AcceptRequest.model_validate(candidate_fields(rig, request_id, **fields))
+
+
+def turn_fields(rig: Rig, request_id: str = "1", **fields: Any) -> dict[str, Any]:
+    return {"request_id": request_id, "user_id": rig.user(), "message": MESSAGE, **fields}
+
+
+def turn(rig: Rig, request_id: str = "1", **fields: Any) -> GroundRequest:
+    return GroundRequest.model_validate(turn_fields(rig, request_id, **fields))
+
+
+def own(rig: Rig, request_id: str = "1", **fields: Any) -> AcceptRequest:
+    """A candidate of the user's."""
+    return candidate(rig, request_id, user_id=rig.user(), **fields)

@@ -17,6 +17,7 @@ import worker
 from mem.client import MemoryClient
 from mem.clients.temporal.calls import Call
 from mem.domain.accepting import AcceptRequest
+from mem.domain.grounding import GroundRequest
 from mem.domain.lookup import ContextRequest
 from mem.domain.query import QueryRequest
 from mem.wiring import Ports
@@ -60,6 +61,7 @@ async def calls(monkeypatch) -> dict[str, Call]:
         client.accept(AcceptRequest(request_id="1", project="p", level="L1", text="lesson")),
         client.look_up(ContextRequest(request_id="1", project="p", tool="npm")),
         client.query(QueryRequest(request_id="1", project="p", question="why?")),
+        client.ground(GroundRequest(request_id="1", user_id="u", message="why?")),
     ]
     for request in requests:
         with pytest.raises(InterruptedError):
@@ -151,6 +153,7 @@ def test_queries_have_their_names(registered):
         "AcceptMemory": {"status"},
         "LookUpContext": {"context", "trace"},
         "QueryMemory": {"answer", "trace"},
+        "GroundContext": {"context", "trace"},
         "RebuildProjections": {"progress"},
     }
 

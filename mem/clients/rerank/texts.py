@@ -17,7 +17,7 @@ NOTHING = "failure"
 
 def query_text(query: RerankQuery) -> str:
     """What is asked, or the tool that it concerns; never empty."""
-    for text in (query.text, query.tool or ""):
+    for text in (query.message or query.text, query.tool or ""):
         if text.strip():
             return _clean(text.strip()[:QUERY_CHARACTERS])
     return NOTHING

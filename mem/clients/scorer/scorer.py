@@ -11,20 +11,22 @@ from typing import Any, NamedTuple
 
 from mem.clients.scorer.explaining import Explaining, Sought, explaining, sought
 from mem.clients.scorer.features import Asked, Failing, Working, asked, failing, working
+from mem.clients.scorer.helping import Helping, Turn, helping, turn
 from mem.clients.scorer.talking import Talking, talking
 from mem.parsing.telling import Wanted, wanted
 from mem.ports import Candidate, RerankQuery
 
 _BOUND = 30.0
+Features = Failing | Working | Talking | Explaining | Helping
 
 
 class Weights(NamedTuple):
     """Log-odds: a bias, and a weight for each feature of one kind of query."""
 
     bias: float
-    features: Failing | Working | Talking | Explaining
+    features: Features
 
-    def probability(self, features: Failing | Working | Talking | Explaining) -> float:
+    def probability(self, features: Features) -> float:
         """The probability that the candidate is what the query asks for."""
         odds = self.bias + math.fsum(weight * value for weight, value in zip(self.features, features, strict=True))
         return 1.0 / (1.0 + math.exp(-max(-_BOUND, min(_BOUND, odds))))
@@ -43,6 +45,8 @@ class AllWeights(NamedTuple):
     reference: Weights
     question: Weights
     explaining: Weights
+    message: Weights
+    message_by_words: Weights
 
 
 class Parts(NamedTuple):
@@ -53,6 +57,7 @@ class Parts(NamedTuple):
     task: Asked | None
     question: Wanted | None
     fault: Sought | None
+    message: Turn | None
 
 
 class EmbeddedScorer:
@@ -64,7 +69,7 @@ class EmbeddedScorer:
     @classmethod
     def load(cls) -> EmbeddedScorer:
         """Load the bundled weights."""
-        data = _bundled("weights.toml") | _bundled("question.toml")
+        data = _bundled("weights.toml") | _bundled("question.toml") | _bundled("message.toml")
         return cls(
             AllWeights(
                 failure=_weights(data["failure"], Failing),
@@ -74,6 +79,8 @@ class EmbeddedScorer:
                 reference=_weights(data["reference"], Working),
                 question=_weights(data["question"], Talking),
                 explaining=_weights(_bundled("explaining.toml"), Explaining),
+                message=_weights(data["message"], Helping),
+                message_by_words=_weights(data["message_by_words"], Helping),
             )
         )
 
@@ -92,17 +99,21 @@ class EmbeddedScorer:
         return await asyncio.to_thread(self._rerank, query, candidates)
 
     def _rerank(self, query: RerankQuery, candidates: Sequence[Candidate]) -> list[float]:
-        failure = query.text if query.failure is None and query.task is None else query.failure
+        alone = query.failure is None and query.task is None and query.message is None
+        failure = query.text if alone else query.failure
         parts = Parts(
             whole=asked(query.text),
             failure=None if failure is None else asked(failure),
             task=None if query.task is None else asked(query.task),
             question=None if query.task is None else wanted(query.task),
             fault=None if query.fault is None else sought(query.fault),
+            message=None if query.message is None else turn(query.message),
         )
         return [self._probability(parts, each) for each in candidates]
 
     def _probability(self, parts: Parts, candidate: Candidate) -> float:
+        if parts.message is not None:
+            return self._of_message(parts.message, parts.failure, candidate)
         match candidate.node.level:
             case "R":
                 return self._of_reference(parts, candidate)
@@ -120,6 +131,14 @@ class EmbeddedScorer:
         """The better of how it answers the question and how it fits the failure in it, if there is one."""
         answering = self._weights.question.probability(talking(question, candidate))
         return answering if failure is None else max(answering, self._of_lesson(failure, None, candidate))
+
+    def _of_message(self, message: Turn, failure: Asked | None, candidate: Candidate) -> float:
+        by_words = candidate.symptom_similarity is None and candidate.text_similarity is None
+        chosen = self._weights.message_by_words if by_words else self._weights.message
+        fits = 0.0 if failure is None else self._of_lesson(failure, None, candidate)
+        helps = chosen.probability(helping(message, candidate, fits))
+        # The very failure is in the message: nothing that is said around it makes the memory less worth telling.
+        return max(helps, fits) if candidate.exact else helps
 
     def _of_lesson(self, failure: Asked | None, task: Asked | None, candidate: Candidate) -> float:
         """The better of how it fits the failure and how it fits the task, whichever were asked."""
@@ -139,6 +158,6 @@ def _bundled(name: str) -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
-def _weights(table: dict[str, float], features: type[Failing | Working | Talking | Explaining]) -> Weights:
+def _weights(table: dict[str, float], features: type[Features]) -> Weights:
     named = {name: table.get(name, 0.0) for name in features._fields}
     return Weights(table["bias"], features(**named))

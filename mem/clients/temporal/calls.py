@@ -23,6 +23,7 @@ from mem.domain import errors
 from mem.domain.accepting import AcceptInput, AcceptResult
 from mem.domain.answers import Answer
 from mem.domain.errors import MemError, RequestConflict, Unavailable
+from mem.domain.grounding import GroundInput
 from mem.domain.lookup import LookUpInput
 from mem.domain.query import QueryInput
 
@@ -60,7 +61,7 @@ class Call(NamedTuple):
     workflow_id: str
     update_id: str
     result: type[Answer]
-    message: AcceptInput | LookUpInput | QueryInput
+    message: AcceptInput | LookUpInput | QueryInput | GroundInput
     fingerprint: str
     summary: str
     lifetime: timedelta

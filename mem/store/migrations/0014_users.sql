@@ -20,6 +20,8 @@ CREATE INDEX user_snapshot_newest ON user_snapshot (owner, seq DESC);
 CREATE INDEX memory_node_owner ON memory_node (owner, container) WHERE owner IS NOT NULL AND level IN ('L1', 'L2');
 CREATE INDEX memory_vector_owner ON memory_vector (owner, kind) WHERE owner IS NOT NULL AND level IN ('L1', 'L2');
 CREATE INDEX lexical_entry_owner ON lexical_entry (owner) WHERE owner IS NOT NULL AND level IN ('L1', 'L2');
+CREATE INDEX lexical_entry_common ON lexical_entry (node_sha) INCLUDE (project)
+    WHERE visibility = 'global' AND level IN ('L1', 'L2');
 
 -- Private memories are scanned by owner. In the way of all other searches they would cost time, and by the approximate
 -- index hits: so that holds none of them, nor does the count by which a search chooses between the two ways.

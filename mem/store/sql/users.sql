@@ -37,26 +37,6 @@ SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
 WHERE kind = {kind} AND level IN ('L1', 'L2') AND owner = %(user)s AND {may_read}
 ORDER BY (embedding <=> %(vector)s) + 0, node_sha LIMIT %(limit)s
 
--- name: nearest_global
--- The nearest vectors of lessons that are for everybody, by the same two ways as `vectors.nearest` and for the same reasons.
-WITH route AS MATERIALIZED (
-    SELECT coalesce(sum(live), 0) > %(exact_limit)s AS by_index FROM vector_count
-    WHERE kind = {kind} AND level_group = 'lesson' AND (%(readable)s::text[] IS NULL OR project = ANY(%(readable)s))
-)
-SELECT * FROM (
-    SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
-    WHERE kind = {kind} AND level IN ('L1', 'L2') AND visibility = 'global'
-      AND (%(readable)s::text[] IS NULL OR project = ANY(%(readable)s))
-    ORDER BY (embedding <=> %(vector)s) + 0, node_sha LIMIT %(limit)s
-) AS scanned WHERE (SELECT NOT by_index FROM route)
-UNION ALL
-SELECT * FROM (
-    SELECT node_sha, 1 - (embedding <=> %(vector)s) FROM memory_vector
-    WHERE kind = {kind} AND level IN ('L1', 'L2') AND visibility = 'global'
-      AND (%(readable)s::text[] IS NULL OR (project = ANY(%(readable)s)) IS TRUE)
-    ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
-) AS indexed WHERE (SELECT by_index FROM route)
-
 -- name: own_words
 -- What a user's own lessons hold of terms: a row for each that holds one, and rows without a sha that count and measure them
 -- all, those for everybody apart.
@@ -73,15 +53,6 @@ SELECT node_sha, level, project, shared, length,
              ORDER BY place)
 FROM mine WHERE times ?| %(terms)s::text[]
 
--- name: global_words
--- How many lessons that are for everybody hold each term, and, where the term is null, how many they are and how long.
-SELECT term, sum(nodes)::bigint, 0 FROM lexical_frequency
-WHERE term = ANY(%(terms)s) AND level_group = 'lesson' AND (%(readable)s::text[] IS NULL OR project = ANY(%(readable)s))
-GROUP BY term
-UNION ALL
-SELECT NULL, coalesce(sum(nodes), 0)::bigint, coalesce(sum(length), 0)::bigint FROM lexical_total
-WHERE level_group = 'lesson' AND nodes > 0 AND (%(readable)s::text[] IS NULL OR project = ANY(%(readable)s))
-
 -- name: matching
 -- The lessons for everybody that hold any of the chosen terms, and how often each term that was asked for.
 SELECT node_sha, level, project, NULL, NULL, length, ARRAY[{times}] FROM lexical_entry
@@ -96,24 +67,30 @@ WHERE level IN ('L1', 'L2') AND visibility = 'global' AND times ?& %(chosen)s::t
 ORDER BY node_sha LIMIT %(most)s
 
 -- name: labelled
--- The lessons that carry a label, or stand for one that does; a container is a label of the user's own lessons alone.
-WITH RECURSIVE carried (sha, label) AS (
-    SELECT l.node_sha, f.tool FROM failure_signature f JOIN signature_link l USING (sig_sha) WHERE f.tool = ANY(%(labels)s)
+-- The lessons that carry labels, those with more first, then the user's own, as one measure; a container is a label of own ones
+-- alone. The first lines read what is the user's, the last ones what is for everybody.
+WITH mine AS MATERIALIZED (
+    SELECT node_sha, project, container FROM lexical_entry
+    WHERE owner = %(user)s AND level IN ('L1', 'L2') AND {may_read}
+), common AS NOT MATERIALIZED (
+    SELECT node_sha, project FROM lexical_entry
+    WHERE visibility = 'global' AND level IN ('L1', 'L2') AND %(others)s
+      AND (%(readable)s::text[] IS NULL OR (project = ANY(%(readable)s)) IS TRUE)
+), carried (sha, label) AS (
+    SELECT node_sha, project FROM mine WHERE project = ANY(%(labels)s)
     UNION
-    SELECT e.node_sha, e.project FROM unnest(%(labels)s::text[]) AS label JOIN lexical_entry e ON e.project = label
-    WHERE e.visibility = 'global' AND e.level IN ('L1', 'L2') AND %(others)s
+    SELECT node_sha, container FROM mine WHERE container = ANY(%(labels)s)
     UNION
-    SELECT sha, project FROM memory_node WHERE owner = %(user)s AND level IN ('L1', 'L2') AND project = ANY(%(labels)s)
+    SELECT node_sha, tool FROM mine JOIN signature_link USING (node_sha) JOIN failure_signature USING (sig_sha)
+    WHERE tool = ANY(%(labels)s)
     UNION
-    SELECT sha, container FROM memory_node WHERE owner = %(user)s AND level IN ('L1', 'L2') AND container = ANY(%(labels)s)
-), chain (label, sha, successor) AS (
-    SELECT label, sha, superseded_by FROM carried JOIN memory_node USING (sha) WHERE level IN ('L1', 'L2') AND {may_read}
+    SELECT node_sha, project FROM common WHERE project = ANY(%(labels)s)
     UNION
-    SELECT c.label, n.sha, n.superseded_by FROM chain c JOIN memory_node n ON n.sha = c.successor
+    SELECT node_sha, tool FROM failure_signature JOIN signature_link USING (sig_sha) JOIN common USING (node_sha)
+    WHERE tool = ANY(%(labels)s)
 )
-SELECT sha FROM chain JOIN memory_node USING (sha)
-WHERE successor IS NULL AND level IN ('L1', 'L2') AND {may_read}
-GROUP BY sha, owner ORDER BY count(DISTINCT label) DESC, owner IS NOT DISTINCT FROM %(user)s DESC, sha LIMIT %(limit)s
+SELECT sha, count(*) + CASE WHEN EXISTS (SELECT FROM mine WHERE node_sha = sha) THEN 0.5 ELSE 0 END::float8
+FROM carried GROUP BY sha ORDER BY 2 DESC, sha LIMIT %(limit)s
 
 -- name: neighbours
 -- The lessons that edges and signatures tie to others, or to what these stand for; what ties them may be read as well.
@@ -150,10 +127,31 @@ WITH RECURSIVE readable AS NOT MATERIALIZED (
 SELECT sha, of, by FROM (
     SELECT DISTINCT sha, of, by, dense_rank() OVER (PARTITION BY of ORDER BY by, sha) AS place
     FROM chain JOIN readable USING (sha)
-    WHERE successor IS NULL AND level IN ('L1', 'L2') AND sha <> ALL(%(shas)s)
+    WHERE successor IS NULL AND level IN ('L1', 'L2') AND sha <> of
 ) AS ranked
 WHERE place <= %(limit)s ORDER BY of, by, sha
 
 -- name: snapshot
 -- The newest lines of a user's lessons.
 SELECT node_sha, line FROM user_snapshot WHERE owner = %(user)s AND {may_read} ORDER BY seq DESC, node_sha LIMIT %(limit)s
+
+-- name: signed
+-- The lessons that signatures point at, or that stand for one.
+WITH RECURSIVE chain (sha, successor) AS (
+    SELECT n.sha, n.superseded_by FROM signature_link l JOIN memory_node n ON n.sha = l.node_sha
+    WHERE l.sig_sha = ANY(%(keys)s) AND level IN ('L1', 'L2') AND {may_read}
+    UNION
+    SELECT n.sha, n.superseded_by FROM chain c JOIN memory_node n ON n.sha = c.successor
+)
+SELECT sha FROM chain JOIN memory_node USING (sha)
+WHERE successor IS NULL AND level IN ('L1', 'L2') AND {may_read}
+ORDER BY sha LIMIT %(limit)s
+
+-- name: remembered
+-- Live lessons with their projection, the first tool of their signatures, and the time they were learned at.
+SELECT sha AS stored_sha, level, project, text, visibility, owner, container, source, turn, projected,
+       (SELECT min(f.tool) FROM signature_link l JOIN failure_signature f USING (sig_sha) WHERE l.node_sha = n.sha) AS tool,
+       (SELECT j.body::json ->> 'time' FROM journal j
+        WHERE j.kind = 'appended' AND (j.body::json #>> '{{data,sha}}') COLLATE "C" = n.sha ORDER BY seq LIMIT 1) AS at
+FROM memory_node n
+WHERE sha = ANY(%(shas)s) AND superseded_by IS NULL AND level IN ('L1', 'L2') AND {may_read}

@@ -11,11 +11,13 @@ from mem.client import Reply
 from mem.domain.accepting import AcceptAnswer, check_limits
 from mem.domain.errors import InvalidRequest
 from mem.domain.gaps import GapsAnswer
+from mem.domain.grounding import GroundAnswer, check_message
 from mem.domain.lookup import check_inputs
 from mem.domain.query import QueryAnswer, check_question
 from mem.domain.shown import ShownMemory
 from mem.gateway.app import create_app
 from mem.gateway.described import GAPS_EXAMPLE, SHOWN_EXAMPLE
+from mem.gateway.grounding import ANSWER_EXAMPLE
 from tests.unit.gateway.live import ListedLog, ScriptedClient
 
 
@@ -33,6 +35,11 @@ class ContractClient(ScriptedClient):
     async def query(self, request: Any, *, readable: Any = None) -> Reply[Any]:
         check_question(request)
         return await self._reply(request, "query", QueryAnswer)
+
+    async def ground(self, request: Any, *, readable: Any = None) -> Reply[Any]:
+        check_message(request)
+        body = GroundAnswer.model_validate(ANSWER_EXAMPLE).model_dump_json().encode()
+        return Reply(GroundAnswer.model_validate_json(body), body, ())
 
 
 class ContractReading:

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
-from fastapi import Depends
 
 from mem.domain.gaps import GapsAnswer
 from mem.domain.rights import UNRESTRICTED, Token, TokenList, hash_of, rights_of_token
@@ -15,7 +14,7 @@ from mem.domain.shown import ShownMemory
 from mem.gateway import tokens as tokens_module
 from mem.gateway.app import create_app
 from mem.gateway.described import GAPS_EXAMPLE, SHOWN_EXAMPLE
-from mem.gateway.rights import OPEN, require_admin
+from mem.gateway.rights import OPEN
 from mem.gateway.tokens import Tokens
 from tests.unit.gateway.test_gateway import ASKED, BROUGHT, QUESTION, StubClient, problem_of
 
@@ -62,8 +61,13 @@ class SeeingClient(StubClient):
 class SeeingReading:
     """Keeps what each read may see."""
 
+    configured = True
+
     def __init__(self) -> None:
         self.readable: list[object] = []
+
+    async def check(self) -> None:
+        pass
 
     async def gaps(self, request, *, readable=None) -> GapsAnswer:
         self.readable.append(readable)
@@ -74,17 +78,12 @@ class SeeingReading:
         return ShownMemory.model_validate(SHOWN_EXAMPLE)
 
 
-def _measured() -> dict[str, str]:
-    return {}
-
-
 class Door:
     """A gateway over stubs."""
 
     def __init__(self, tokens: Tokens | None) -> None:
         self.client, self.reading = SeeingClient(), SeeingReading()
         app = create_app(self.client, self.reading, tokens)
-        app.get("/metrics", dependencies=[Depends(require_admin)])(_measured)
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
         self.http = httpx2.AsyncClient(transport=transport, base_url="http://test")
 

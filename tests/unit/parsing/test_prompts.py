@@ -79,7 +79,7 @@ def test_a_rendered_prompt(tmp_path):
 @given(st.text(), st.lists(st.text(), max_size=3))
 def test_no_text_ends_its_block(memory, evidence):
     """Whatever the texts are, the fence is in none of them, and equal texts get an equal prompt."""
-    symptom, _ = templates_once()
+    symptom, _, _ = templates_once()
     prompt = symptom.render(memory=memory, evidence=evidence)
     assert prompt == symptom.render(memory=memory, evidence=evidence)
     [fence] = set(re.findall(r"<memory-([0-9a-f]{16})>", symptom.render(memory=memory, evidence=evidence).user)[:1])
