@@ -75,6 +75,25 @@ async def test_an_agent_goes_the_whole_way_over_stdio(loop: Loop) -> None:
     assert shown["accepted"]["request_id"] == accepted["request_id"]
 
 
+async def test_context_for_a_users_turn_is_that_of_the_http_door(loop: Loop, url: str) -> None:
+    """A user of whom something is remembered is known, another one is not, and each answer is that of /v1/context."""
+    wish = {
+        "text": "Docker is not to be used on the laptop of this user: its licence was refused; podman runs the images.",
+        "evidence": [{"source": "chat", "turn": 2, "text": "User: no docker on my laptop please, use podman."}],
+        "user_id": "user-7",
+        "visibility": "user",
+    }
+    turn = {"message": "Can you start the docker images on my laptop?", "scope_level": "user"}
+    async with Client(url) as client:
+        assert (await call(client, "memory_accept", **wish))["status"] == "accepted"
+        for user, status in (("user-7", "ok"), ("nobody", "not_found")):
+            answer = await call(client, "memory_turn_context", **turn, user_id=user)
+            assert answer["status"] == status
+            body = {**turn, "user_id": user, "request_id": answer.pop("request_id")}
+            del answer["notes"]
+            assert (await loop.post("/v1/context", body)).json() == answer
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_fifty_callers_at_once_have_one_answer_and_count_once(url: str, mode: str) -> None:
     """The same request from ten agents, and others among them, over both forms of the protocol."""

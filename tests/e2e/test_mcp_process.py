@@ -73,6 +73,14 @@ async def test_where_the_extra_is_missing_it_says_how_to_install_it(tmp_path: Pa
     assert err.decode() == "error: mcp is not installed. Install mem-worker[mcp].\n"
 
 
+async def test_without_tokens_it_listens_to_this_machine_alone(tmp_path: Path) -> None:
+    """An address that others reach is refused in one line that says what to do."""
+    process = await started(tmp_path, "--project", "dock", "--http", "--host", "0.0.0.0")
+    out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert (process.returncode, out) == (1, b"")
+    assert "MEM_TOKENS_FILE" in err.decode()
+
+
 async def test_no_page_of_a_browser_can_call_it_over_http(tmp_path: Path) -> None:
     """Another origin or another name for this machine is refused, as is a body over the limit."""
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}

@@ -8,6 +8,7 @@ from typing import assert_never
 from pydantic import BaseModel
 
 from mem.domain.accepting import AcceptAnswer
+from mem.domain.grounding import GroundAnswer
 from mem.domain.lookup import ContextAnswer, ContextRequest, Lesson, SeenSignature
 from mem.domain.nodes import Parent
 from mem.domain.query import QueryAnswer, QueryHit
@@ -31,6 +32,8 @@ def told(answer: BaseModel, request: ContextRequest | None) -> str:
             return told_acceptance(answer)
         case ShownMemory():
             return told_memory(answer)
+        case GroundAnswer():
+            return told_turn(answer)
         case _:
             raise TypeError(f"Nothing tells of a {type(answer).__name__}.")
 
@@ -93,6 +96,16 @@ def told_memory(memory: ShownMemory) -> str:
     if memory.supersedes:
         lines.append(f"In place of: {', '.join(sha[:SHORT] for sha in memory.supersedes)}")
     return "\n".join(lines)
+
+
+def told_turn(answer: GroundAnswer) -> str:
+    """What is remembered for a user's turn."""
+    warnings = [f"Warning: {named(each)}" for each in answer.diagnostics.warnings]
+    if not answer.has_usable_context:
+        reason = named(answer.abstained_reason or "nothing concerns this turn")
+        return "\n".join([f"No context: {reason}", *warnings, "Next: go on without."])
+    strength = f"Evidence strength: {answer.diagnostics.evidence_strength:.2f} of 1"
+    return "\n".join([answer.context_enhancement, strength, *warnings])
 
 
 def times(count: int) -> str:

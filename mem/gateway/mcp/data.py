@@ -16,6 +16,9 @@ NOTE = (
 _NO_TEXT = re.compile(r"[0-9a-f]{64}|[A-Za-z0-9._:-]{0,24}")
 """What says nothing: shas, names of tools and rules, dates."""
 
+_MADE_SAFE = frozenset({"context_enhancement"})
+"""A block that was made to stand in a prompt; its marks are no orders."""
+
 
 def harmless(value: Any) -> Any:
     """A document whose texts may be read by a model.
@@ -27,7 +30,7 @@ def harmless(value: Any) -> Any:
         case str():
             return value if _NO_TEXT.fullmatch(value) else _harmless(value)
         case dict():
-            return {name: harmless(each) for name, each in value.items()}
+            return {name: each if name in _MADE_SAFE else harmless(each) for name, each in value.items()}
         case list():
             return [harmless(each) for each in value]
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -9,15 +10,19 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
+from prometheus_client import CollectorRegistry
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mem.domain.rights import Rights
+from mem.gateway.hardened import Hardened
 from mem.gateway.limits import Limits
 from mem.gateway.listening import bound, find_host, refuse_open_door
+from mem.gateway.logs import log_to
 from mem.gateway.mcp.reaching import Reaching
 from mem.gateway.mcp.server import create_server
 from mem.gateway.mcp.tools import MAX_ARGUMENT_CHARACTERS
+from mem.gateway.metrics import Metrics
 from mem.gateway.rights import Guard, rights_of
 from mem.gateway.serving import serve_app
 from mem.gateway.tokens import Tokens, find_tokens
@@ -25,11 +30,17 @@ from mem.settings import Settings
 
 DEFAULT_PORT = 8643
 PATH = "/mcp"
-MAX_BODY_BYTES = 2 * MAX_ARGUMENT_CHARACTERS
-"""What JSON makes of arguments is longer than they are; beyond their limit the tool says so itself."""
-
 MAX_SESSIONS = 1000
-ENDING_SECONDS = 2
+LIMITS = Limits(
+    callers=2 * MAX_SESSIONS,
+    bytes_in_flight=4 * MAX_ARGUMENT_CHARACTERS,
+    connections=2 * MAX_SESSIONS,
+    body_bytes=2 * MAX_ARGUMENT_CHARACTERS,
+    handler_seconds=None,
+    drain_seconds=2,
+)
+"""An agent holds a stream open for as long as it lives. JSON makes longer what it sends; beyond the limit of its
+arguments a tool says so itself."""
 
 
 async def serve_http(
@@ -46,8 +57,11 @@ async def serve_http(
     refuse_open_door(place, tokens)
     server = create_server(reaching, project, rights_of_caller)
     app = create_http_app(server, tokens, local=place.is_loopback)
+    metrics = Metrics(CollectorRegistry())
     with bound(place) as listening:
-        await serve_app(app, listening, Limits(drain_seconds=ENDING_SECONDS), lambda _: None)
+        await serve_app(
+            Hardened(app, limits=LIMITS, metrics=metrics, log=log_to(sys.stderr)), listening, LIMITS, metrics.refused
+        )
 
 
 def create_http_app(server: Server[Any], tokens: Tokens | None, *, local: bool) -> ASGIApp:
@@ -61,7 +75,7 @@ def create_http_app(server: Server[Any], tokens: Tokens | None, *, local: bool) 
     """
     app = server.streamable_http_app(
         streamable_http_path=PATH,
-        max_request_body_size=MAX_BODY_BYTES,
+        max_request_body_size=LIMITS.body_bytes,
         max_sessions=MAX_SESSIONS,
         transport_security=None if local else TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from mem.domain.accepting import AcceptAnswer
 from mem.domain.errors import AmbiguousPrefix, MemError, Unavailable
 from mem.domain.faults import told
+from mem.domain.grounding import GroundAnswer
 from mem.domain.lookup import ContextAnswer, ContextRequest
 from mem.domain.query import QueryAnswer
 
@@ -46,10 +47,17 @@ class AcceptedResult(AcceptAnswer):
     notes: list[str] = Field(description=_NOTES)
 
 
+class TurnResult(GroundAnswer):
+    """Context for the turn; `context_enhancement` may stand in a prompt as it is."""
+
+    request_id: str = Field(description=_AGAIN)
+    notes: list[str] = Field(description=_NOTES)
+
+
 class Asked(NamedTuple):
     """What a call was made of, as its answer repeats it; `notes` is what was done to its texts."""
 
-    project: str
+    project: str | None
     request_id: str
     notes: tuple[str, ...]
 
@@ -78,8 +86,9 @@ def _answered(
     text = said(model.model_validate(fields), request)
     if asked is not None:
         notes = [f"Note: {note}" for note in asked.notes]
-        text = "\n".join([text, *notes, f"project: {asked.project}, request_id: {asked.request_id}"])
-        fields |= {"project": asked.project, "request_id": asked.request_id, "notes": list(asked.notes)}
+        repeated = {name: value for name, value in asked._asdict().items() if isinstance(value, str)}
+        text = "\n".join([text, *notes, ", ".join(f"{name}: {value}" for name, value in repeated.items())])
+        fields |= {**repeated, "notes": list(asked.notes)}
     return CallToolResult(content=[TextContent(text=text)], structured_content=fields)
 
 

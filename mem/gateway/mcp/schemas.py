@@ -55,12 +55,14 @@ def output_schema(model: type[BaseModel]) -> dict[str, Any]:
 def _field(schema: dict[str, Any], parts: dict[str, Any], told: Mapping[str, str], name: str) -> dict[str, Any]:
     field = _plain(schema, parts)
     field["description"] = told[name]
-    if "properties" in (items := field.get("items", {})):
-        inside = {each: f"{name}.{each}" for each in items["properties"] if f"{name}.{each}" in told}
-        items["properties"] = {
-            each: _field(items["properties"][each], parts, told, place) for each, place in inside.items()
+    parts_of = field.get("items", field)
+    if "properties" in parts_of:
+        inside = {each: f"{name}.{each}" for each in parts_of["properties"] if f"{name}.{each}" in told}
+        parts_of["properties"] = {
+            each: _field(parts_of["properties"][each], parts, told, place) for each, place in inside.items()
         }
-        items.pop("description", None)
+    if "items" in field:
+        field["items"].pop("description", None)
     return field
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.errors import InvalidRequest, MemError, TooLarge
+from mem.domain.grounding import GroundAnswer, GroundRequest
 from mem.domain.ids import Text, derived_request_id
 from mem.domain.lookup import ContextAnswer, ContextRequest
 from mem.domain.query import QueryAnswer, QueryRequest
@@ -19,7 +20,7 @@ from mem.domain.rights import Rights
 from mem.domain.shown import ShownMemory
 from mem.gateway.mcp.reaching import Reaching
 from mem.gateway.mcp.request_ids import OpenCalls
-from mem.gateway.mcp.results import AcceptedResult, Asked, ContextResult, QueryResult, answered, failed
+from mem.gateway.mcp.results import AcceptedResult, Asked, ContextResult, QueryResult, TurnResult, answered, failed
 from mem.gateway.mcp.schemas import input_schema, output_schema, told_of
 
 READ_SECONDS = 20.0
@@ -53,6 +54,7 @@ KINDS = {
     "memory_query": Kind(QueryRequest, QueryResult, ("question",)),
     "memory_accept": Kind(AcceptRequest, AcceptedResult, ("text",), writes=True),
     "memory_show": Kind(ShowRequest, ShownMemory, ("sha",)),
+    "memory_turn_context": Kind(GroundRequest, TurnResult, ("message", "user_id")),
 }
 
 
@@ -72,6 +74,7 @@ class Tools:
             "memory_context": self._context,
             "memory_query": self._query,
             "memory_accept": self._accept,
+            "memory_turn_context": self._ground,
         }
 
     def listed(self) -> list[Tool]:
@@ -93,7 +96,7 @@ class Tools:
             if name == "memory_show":
                 return await self._show(given, rights)
             fields = {**self._defaults(name), **given}
-            _check_project(fields)
+            _check_project(name, fields)
             request_id = self._request_id(name, fields, rights)
             return await self._run[name]({**fields, "request_id": request_id}, request_id, rights)
         except (MemError, ValidationError) as error:
@@ -127,6 +130,14 @@ class Tools:
         asked = Asked(request.project, request_id, reply.notes)
         return await answered(AcceptAnswer, reply.body, asked)
 
+    async def _ground(self, fields: dict[str, Any], request_id: str, rights: Rights) -> CallToolResult:
+        request = GroundRequest.model_validate(fields)
+        rights.require("read")
+        client = await self._reaching.client()
+        reply = await client.ground(request, readable=rights.readable, deadline=READ_SECONDS)
+        self._open.answered(request_id)
+        return await answered(GroundAnswer, reply.body, Asked(None, request_id, reply.notes))
+
     async def _show(self, fields: dict[str, Any], rights: Rights) -> CallToolResult:
         request = ShowRequest.model_validate(fields)
         rights.require("read")
@@ -146,7 +157,8 @@ class Tools:
 
     def _defaults(self, name: str) -> dict[str, Any]:
         level = {"level": "L1"} if name == "memory_accept" else {}
-        return level if self._project is None else {**level, "project": self._project}
+        has_own = self._project is not None and "project" in KINDS[name].takes.model_fields
+        return {**level, "project": self._project} if has_own else level
 
     def _described(self, name: str, kind: Kind) -> Tool:
         title, description, fields = told_of(name, self._project)
@@ -167,8 +179,8 @@ class Tools:
         )
 
 
-def _check_project(fields: Mapping[str, Any]) -> None:
-    if "project" not in fields:
+def _check_project(name: str, fields: Mapping[str, Any]) -> None:
+    if "project" in KINDS[name].takes.model_fields and "project" not in fields:
         raise InvalidRequest(
             "No project is named, and this server has none of its own.",
             "Pass `project`; to have one of its own it is started with --project NAME.",

@@ -11,11 +11,13 @@ from mcp import Client
 from mem.client import Reply
 from mem.domain.accepting import AcceptAnswer, check_limits
 from mem.domain.errors import NotFound
+from mem.domain.grounding import GroundAnswer, check_message
 from mem.domain.lookup import ContextAnswer, check_inputs
 from mem.domain.query import QueryAnswer, check_question
 from mem.domain.rights import UNRESTRICTED, Rights
 from mem.domain.shown import ShownMemory
 from mem.gateway.described import SHOWN_EXAMPLE
+from mem.gateway.grounding import ANSWER_EXAMPLE
 from mem.gateway.mcp.server import create_server
 
 SHA = "748fa2459ce4b3e0c7f0a1f0f2a77d8f5f4d5f9a1a7f6b0b86e8f4a3b5d1c2e9"
@@ -87,6 +89,7 @@ class StubClient:
         self.may_answer.set()
         self.cancelled = 0
         self.context: dict[str, Any] = CONTEXT
+        self.turn: dict[str, Any] = ANSWER_EXAMPLE
         self.notes: tuple[str, ...] = ()
 
     async def look_up(self, request, *, readable, deadline):
@@ -104,6 +107,11 @@ class StubClient:
         self.readable.append(readable)
         body = {"query_id": request.request_id, "project": request.project, "hits": [], "degraded": []}
         return await self._reply(request, QueryAnswer, body)
+
+    async def ground(self, request, *, readable, deadline):
+        check_message(request)
+        self.readable.append(readable)
+        return await self._reply(request, GroundAnswer, self.turn)
 
     async def _reply(self, request, model, body):
         self.requests.append(request)

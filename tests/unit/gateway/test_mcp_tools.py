@@ -12,13 +12,15 @@ from jsonschema import Draft202012Validator
 from mcp import MCPError
 from mcp_types import ResourceTemplateReference
 
-from mem.domain.accepting import AcceptRequest, Evidence
+from mem.domain.accepting import AcceptRequest
 from mem.domain.errors import AmbiguousPrefix, ConfigurationError, RequestConflict, Unavailable
+from mem.domain.grounding import GroundRequest
 from mem.domain.ids import derived_request_id
 from mem.domain.lookup import ContextRequest
 from mem.domain.query import QueryRequest
 from mem.domain.rights import Rights
 from mem.gateway.described import SHOWN_EXAMPLE
+from mem.gateway.grounding import ANSWER_EXAMPLE
 from mem.gateway.mcp import tools
 from mem.gateway.mcp.schemas import texts
 from mem.parsing.orders import treatment
@@ -28,13 +30,15 @@ from tests.unit.gateway.mcp_stub import ACCEPTED, CONTEXT, NOTHING, SHA, StubRea
 
 LOG = {"signature_source": "npm error code ERESOLVE"}
 LESSON = {"text": "The mirror is stale at night.", "evidence": [{"source": "ci:1", "text": "npm error"}]}
+TURN = {"message": "How do I test this?", "user_id": "user-1"}
 CALLS: dict[str, dict[str, Any]] = {
     "memory_context": LOG,
     "memory_query": {"question": "why?"},
     "memory_accept": LESSON,
     "memory_show": {"sha": SHA},
+    "memory_turn_context": TURN,
 }
-NOT_OFFERED = {"wait"}
+NOT_OFFERED = {"wait", "metadata"}
 """Fields of the contract that agents are not offered: what they do not choose cannot be chosen wrongly."""
 
 
@@ -66,18 +70,21 @@ async def test_each_tool_tells_what_an_agent_needs(reaching):
     effects = {tool.name: tool.annotations.model_dump(exclude={"title"}) for tool in listed}
     reads = {"read_only_hint": True, "destructive_hint": False, "idempotent_hint": True, "open_world_hint": False}
     assert effects.pop("memory_accept") == reads | {"read_only_hint": False}
-    assert list(effects.values()) == [reads] * 3
+    assert list(effects.values()) == [reads] * 4
 
 
 @pytest.mark.parametrize(
     ("tool", "model"),
-    [("memory_context", ContextRequest), ("memory_query", QueryRequest), ("memory_accept", AcceptRequest)],
+    [
+        ("memory_context", ContextRequest),
+        ("memory_query", QueryRequest),
+        ("memory_accept", AcceptRequest),
+        ("memory_turn_context", GroundRequest),
+    ],
 )
 def test_every_field_of_the_contract_is_offered_or_left_out_on_purpose(tool, model):
     """A field that the contract gets shows up here until somebody says what an agent is told of it."""
-    assert set(texts()[tool]["fields"]) - {f"evidence.{name}" for name in Evidence.model_fields} == (
-        set(model.model_fields) - NOT_OFFERED
-    )
+    assert {name.partition(".")[0] for name in texts()[tool]["fields"]} == set(model.model_fields) - NOT_OFFERED
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -87,7 +94,7 @@ async def test_each_tool_answers_in_both_forms(reaching, mode):
         await client.list_tools()
         answers = {name: await client.call_tool(name, arguments) for name, arguments in CALLS.items()}
     assert not any(answer.is_error for answer in answers.values())
-    context, query, accepted, shown = (answer.structured_content for answer in answers.values())
+    context, query, accepted, shown, turn = (answer.structured_content for answer in answers.values())
     made = context.pop("request_id")
     assert context == {**CONTEXT, "project": "billing", "notes": []}
     assert f"project: billing, request_id: {made}" in text_of(answers["memory_context"])
@@ -95,7 +102,9 @@ async def test_each_tool_answers_in_both_forms(reaching, mode):
     assert {**ACCEPTED, "project": "billing"}.items() <= accepted.items()
     assert "Rejected by the rule trivial.\n<reason>It says nothing.</reason>" in text_of(answers["memory_accept"])
     assert shown["sha"] == SHA
-    assert [request.project for request in reaching.stub.requests] == ["billing"] * 3
+    assert ANSWER_EXAMPLE.items() <= turn.items()
+    assert text_of(answers["memory_turn_context"]).startswith(ANSWER_EXAMPLE["context_enhancement"])
+    assert [request.project for request in reaching.stub.requests[:3]] == ["billing"] * 3
 
 
 async def test_what_a_memory_says_cannot_leave_its_place(reaching):
@@ -153,10 +162,10 @@ async def test_a_caller_with_a_token_gets_what_it_gives(reaching):
     """What may be read goes along with each call; what may not be done is told, and nothing is sent on."""
     rights = Rights("ci", frozenset({"billing"}), frozenset(), frozenset())
     async with connected(reaching, rights=rights) as client:
-        for name in ("memory_context", "memory_query", "memory_show"):
+        for name in ("memory_context", "memory_query", "memory_show", "memory_turn_context"):
             assert not (await client.call_tool(name, CALLS[name])).is_error
         await client.read_resource(f"memory://{SHA}")
-        assert reaching.stub.readable == [["billing"]] * 4
+        assert reaching.stub.readable == [["billing"]] * 5
         refused = {
             "memory_context": {**LOG, "project": "tax"},
             "memory_query": {"question": "why?", "project": "tax"},
@@ -166,7 +175,7 @@ async def test_a_caller_with_a_token_gets_what_it_gives(reaching):
             answer = await client.call_tool(name, arguments)
             assert answer.is_error
             assert text_of(answer).startswith("Forbidden: The token 'ci' has no right to ")
-    assert len(reaching.stub.requests) == 2
+    assert len(reaching.stub.requests) == 3
 
 
 async def test_a_caller_who_may_read_nothing_is_shown_nothing(reaching):
@@ -174,6 +183,7 @@ async def test_a_caller_who_may_read_nothing_is_shown_nothing(reaching):
     rights = Rights("writer", frozenset(), frozenset({"billing"}), frozenset())
     async with connected(reaching, rights=rights) as client:
         assert (await client.call_tool("memory_show", {"sha": SHA})).is_error
+        assert (await client.call_tool("memory_turn_context", TURN)).is_error
         with pytest.raises(MCPError, match="no right to read"):
             await client.read_resource(f"memory://{SHA}")
         typed = {"name": "sha", "value": SHA[:6]}
@@ -216,6 +226,10 @@ async def test_null_counts_as_left_out(reaching):
         ("memory_accept", {**LESSON, "evidence": '[{"source": "ci", "text": "npm"}]'}, "evidence"),
         ("memory_accept", {**LESSON, "visibility": "user"}, "user_id"),
         ("memory_accept", {"text": "half \ud83d"}, "text: "),
+        ("memory_turn_context", {"message": "How?"}, "user_id"),
+        ("memory_turn_context", {**TURN, "message": " "}, "blank"),
+        ("memory_turn_context", {**TURN, "project": "billing"}, "project"),
+        ("memory_turn_context", {**TURN, "budgets": {"max_output_tokens": 0}}, "budgets.max_output_tokens"),
         ("memory_show", {}, "sha"),
         ("memory_show", {"sha": "ffff"}, "ffff"),
         ("memory_show", {"sha": SHA, "project": "billing"}, "project"),
@@ -336,7 +350,7 @@ async def test_a_call_that_takes_long_tells_of_its_progress(reaching, monkeypatc
         if len(told) == 2:
             reaching.stub.may_answer.set()
 
-    async with connected(reaching) as client:
+    async with connected(reaching) as client, asyncio.timeout(20):
         assert not (await client.call_tool("memory_context", LOG, progress_callback=progress)).is_error
     assert told[0][1] == "waiting for the memory"
     assert told[0][0] < told[1][0]
@@ -369,3 +383,15 @@ async def test_the_text_says_what_is_known_and_what_to_do_next(reaching, answer,
     reaching.stub.context = answer
     async with connected(reaching) as client:
         assert says in text_of(await client.call_tool("memory_context", LOG))
+
+
+async def test_a_turn_without_context_says_why_and_to_go_on(reaching):
+    """Nothing stands in for what is not remembered; what could not be read is told."""
+    diagnostics = {**ANSWER_EXAMPLE["diagnostics"], "warnings": ["vector could not be read: timeout"]}
+    nothing = {"has_usable_context": False, "context_enhancement": "", "abstained_reason": "Nothing is relevant."}
+    reaching.stub.turn = {**ANSWER_EXAMPLE, **nothing, "diagnostics": diagnostics}
+    async with connected(reaching, project=None) as client:
+        text = text_of(await client.call_tool("memory_turn_context", TURN))
+    first, second, third, fourth = text.splitlines()
+    assert (first, second) == ("No context: Nothing is relevant.", "Warning: vector could not be read: timeout")
+    assert (third, fourth[:12]) == ("Next: go on without.", "request_id: ")
