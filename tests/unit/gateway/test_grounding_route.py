@@ -9,8 +9,10 @@ import pytest
 
 from mem.domain.errors import RequestConflict, Unavailable
 from mem.domain.grounding import GroundAnswer, GroundRequest, check_message
+from mem.domain.rights import Token, hash_of
 from mem.gateway.app import create_app
 from mem.gateway.grounding import ANSWER_EXAMPLE, PATH, REQUEST_EXAMPLE, UNKNOWN_EXAMPLE
+from mem.gateway.tokens import Tokens
 from tests.unit.gateway.test_gateway import ODD_BYTES, StubClient, StubReading, problem_of
 
 ASKED = {"request_id": "r", "user_id": "u", "message": "m"}
@@ -126,4 +128,18 @@ async def test_the_description_has_true_examples(http):
     for each in (ANSWER_EXAMPLE, UNKNOWN_EXAMPLE):
         assert GroundAnswer.model_validate(each).model_dump(mode="json") == each
         assert each in [one["value"] for one in content["examples"].values()]
-    assert {"409", "413", "422", "503"} <= set(described["responses"])
+    assert {"401", "403", "409", "413", "422", "503"} <= set(described["responses"])
+
+
+async def test_a_caller_is_told_of_the_projects_of_its_token_alone(stub):
+    """What the token may read travels with the turn; a token that may read nothing is refused."""
+    reader = Token(name="reader", sha256=hash_of(b"reader"), read=["p"])
+    writer = Token(name="writer", sha256=hash_of(b"writer"), write=["p"])
+    app = create_app(stub, StubReading(), Tokens([reader, writer]))
+    transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
+        problem_of(await client.post(PATH, json=ASKED), 401)
+        problem_of(await client.post(PATH, json=ASKED, headers={"Authorization": "Bearer writer"}), 403)
+        assert stub.requests == []
+        assert (await client.post(PATH, json=ASKED, headers={"Authorization": "Bearer reader"})).status_code == 200
+    assert stub.readable == ["p"]
