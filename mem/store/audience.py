@@ -53,8 +53,9 @@ async def best_standing(connection: Connection, audience: Audience, fetch: Fetch
     while True:
         hits, left = await fetch(wanted)
         found = await _standing(connection, audience, hits)
-        enough = len(found) >= limit and (left is None or limit == 0 or found[limit - 1].similarity > left)
-        if left is None or enough or wanted >= _MOST:
+        # Equal ones come by their own shas, so that those behind the last one are behind it, but for superseded ones.
+        enough = left is None or limit == 0 or (len(found) >= limit and found[limit - 1].similarity >= left)
+        if enough or wanted >= _MOST:
             return found[:limit]
         wanted *= 4
 

@@ -111,7 +111,7 @@ async def _search(
     exact_limit: int,
 ) -> list[WordHit]:
     asked = weighed(terms, counts.frequencies, counts.totals.nodes)
-    most = most_rows(counts.totals.nodes, limit, exact_limit)
+    most = None if counts.totals.nodes <= exact_limit else max(_ROWS, 2 * limit)
     rows = await _matching(connection, asked, levels, counts, reach, most)
     scored = score(asked, rows, counts.totals, await _documents(connection, rows))
     return best([*scored.hits, *await _beside(connection, scored.beside, limit)], limit)
@@ -156,11 +156,6 @@ def times_of(terms: int) -> compose.Composed:
 def term_parameters(terms: Sequence[str]) -> dict[str, str]:
     """The terms of these columns."""
     return {f"term{place}": term for place, term in enumerate(terms)}
-
-
-def most_rows(nodes: int, limit: int, exact_limit: int) -> int | None:
-    """About so many rows are read among so many nodes; None: all that hold a term."""
-    return None if nodes <= exact_limit else max(_ROWS, 2 * limit)
 
 
 def rarest(asked: Asked, counts: Counts, most: int | None) -> list[str]:

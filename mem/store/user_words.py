@@ -16,6 +16,8 @@ from mem.store.audience import best_standing, common, parameters, statement
 from mem.store.pool import Connection
 from mem.store.queries import sql
 
+_ROWS = 200
+"""Fewer than a lookup reads of what many hold, since a turn waits for less."""
 _LESSONS = "lesson"
 """The group of levels that is searched."""
 
@@ -94,7 +96,7 @@ async def _matching(
     """As `lexical.search` finds them: all among few lessons, else by the rarest terms, or by several together."""
     known = {term: held.frequencies.get(term, 0) for term in asked.terms}
     counts = lexical.Counts(Totals(held.nodes, held.length, 0), known, ())
-    chosen = lexical.rarest(asked, counts, lexical.most_rows(held.nodes, limit, exact_limit))
+    chosen = lexical.rarest(asked, counts, None if held.nodes <= exact_limit else max(_ROWS, 2 * limit))
     given = {
         "chosen": chosen or lexical.together(asked, counts),
         "most": lexical.RARE,
