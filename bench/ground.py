@@ -1,4 +1,4 @@
-"""What the context of a turn costs: `python -m bench.ground [--memories N] [--database-url URL] [--json FILE]`.
+"""What the context of a turn costs: `python -m bench.ground [--memories N] [--rounds N] [--database-url URL]`.
 
 One run on one stack: many memories of 500 users, the use case in process in each read mode with the time of each leg,
 and the same turns through Temporal beside a no-op update-with-start with one local activity. Turns and no-ops take
@@ -36,7 +36,6 @@ from tests.incidents import Incident, incidents
 MEMORIES = 50_000
 USERS = 500
 ROUNDS = 200
-THROUGHPUT_ROUNDS = 400
 MODES: tuple[ReadMode, ...] = get_args(ReadMode)
 
 
@@ -50,7 +49,7 @@ class Bench(NamedTuple):
     run: str
 
 
-async def measure(memories: int, database_url: str | None) -> dict[str, float]:
+async def measure(memories: int, rounds: int, database_url: str | None) -> dict[str, float]:
     """All figures."""
     with tempfile.TemporaryDirectory(prefix="mem-bench-") as home:
         options = StackOptions(app_dir=Path.cwd(), database_url=database_url)
@@ -65,9 +64,13 @@ async def measure(memories: int, database_url: str | None) -> dict[str, float]:
                 await _prepare(bench, memories)
                 figures: dict[str, float] = {}
                 for mode in MODES:
-                    figures |= {f"{mode}_{name}": value for name, value in (await _in_process(bench, mode)).items()}
+                    figures |= {
+                        f"{mode}_{name}": value for name, value in (await _in_process(bench, mode, rounds)).items()
+                    }
                 for mode in MODES:
-                    figures |= {f"{mode}_{name}": value for name, value in (await _through(bench, mode)).items()}
+                    figures |= {
+                        f"{mode}_{name}": value for name, value in (await _through(bench, mode, rounds)).items()
+                    }
                 return {name: round(value, 3) for name, value in figures.items()}
 
 
@@ -112,11 +115,11 @@ def _turn(request_id: str, number: int, mode: ReadMode) -> GroundRequest:
     )
 
 
-async def _in_process(bench: Bench, mode: ReadMode) -> dict[str, float]:
+async def _in_process(bench: Bench, mode: ReadMode, rounds: int) -> dict[str, float]:
     whole: list[float] = []
     legs: dict[str, list[float]] = {}
     usable = 0
-    for number in range(-WARM_UP, ROUNDS):
+    for number in range(-WARM_UP, rounds):
         request = _turn(f"{bench.run}-process-{mode}-{number}", number % 10_000, mode)
         outcome = await bench.ports.ground(GroundInput.model_validate(request.model_dump(exclude_unset=True)))
         if number >= 0 and isinstance(outcome, GroundOutcome):
@@ -127,7 +130,7 @@ async def _in_process(bench: Bench, mode: ReadMode) -> dict[str, float]:
     return {
         "process_p50_ms": statistics.median(whole),
         "process_p99_ms": sorted(whole)[int(len(whole) * 0.99)],
-        "usable": usable / ROUNDS,
+        "usable": usable / rounds,
         **{f"{name}_p50_ms": statistics.median(times) for name, times in sorted(legs.items())},
     }
 
@@ -137,7 +140,7 @@ def _name(leg: LegTrace) -> str:
     return f"{leg.leg}_{step}"
 
 
-async def _through(bench: Bench, mode: ReadMode) -> dict[str, float]:
+async def _through(bench: Bench, mode: ReadMode, rounds: int) -> dict[str, float]:
     async def ground(number: int) -> None:
         await bench.memory.ground(_turn(f"{bench.run}-{mode}-{number}", number, mode))
 
@@ -147,8 +150,8 @@ async def _through(bench: Bench, mode: ReadMode) -> dict[str, float]:
         await bench.floor.look_up(first + number)
 
     await in_turn(floor, ground, WARM_UP * 4, 10_000)
-    floor_ms, ground_ms = await in_turn(floor, ground, ROUNDS, 0)
-    floor_retry_ms, retry_ms = await in_turn(floor, ground, ROUNDS, 0)
+    floor_ms, ground_ms = await in_turn(floor, ground, rounds, 0)
+    floor_retry_ms, retry_ms = await in_turn(floor, ground, rounds, 0)
     figures = {
         "floor_p50_ms": floor_ms,
         "ground_p50_ms": ground_ms,
@@ -156,8 +159,8 @@ async def _through(bench: Bench, mode: ReadMode) -> dict[str, float]:
         "retry_p50_ratio": retry_ms / floor_retry_ms,
     }
     if mode == "balanced":
-        floor_rate = await per_second(floor, THROUGHPUT_ROUNDS, 20_000)
-        rate = await per_second(ground, THROUGHPUT_ROUNDS, 20_000)
+        floor_rate = await per_second(floor, 2 * rounds, 20_000)
+        rate = await per_second(ground, 2 * rounds, 20_000)
         figures |= {"floor_per_second": floor_rate, "ground_per_second": rate, "throughput_ratio": rate / floor_rate}
     return figures
 
@@ -166,10 +169,11 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memories", type=int, default=MEMORIES, help="how many memories the database holds")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often each call is made")
     parser.add_argument("--database-url", help="a database that an earlier run filled; else one is filled, in minutes")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     arguments = parser.parse_args()
-    tell(run(measure(arguments.memories, arguments.database_url)), arguments.json)
+    tell(run(measure(arguments.memories, arguments.rounds, arguments.database_url)), arguments.json)
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ class GroundTurns:
         scored_by = reranker.model_id if legs.ran("rerank") else None
         found = found_of(request, message, known, gated, hits, legs, reranker=scored_by)
         if not gated.relevant:
-            answer = nothing_relevant(found, read=gated.read and not all(map(legs.failed, asked.mode.sources)))
+            answer = nothing_relevant(found, read=gated.read and not _blind(asked, legs))
             return await self._store(found, answer, legs)
         if self._ports.controlled:
             return _to_be_enhanced(found, legs)
@@ -179,6 +179,11 @@ class GroundTurns:
             )
         trace = ended(found.trace, answer, legs, enhancement, enhancer)
         return GroundOutcome(body=body.decode(), fingerprint=mark, trace=trace, unsettled=unsettled)
+
+
+def _blind(asked: Asked, legs: GroundLegs) -> bool:
+    """Whether no source could be read; the graph is asked only where another one found something."""
+    return all(legs.failed(source) for source in asked.mode.sources if source != "graph")
 
 
 def _to_be_enhanced(found: GroundFound, legs: GroundLegs) -> GroundFound:

@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
+from prometheus_client import CollectorRegistry
 
 from mem.domain.errors import RequestConflict, Unavailable
 from mem.domain.grounding import GroundAnswer, GroundRequest, check_message
 from mem.domain.rights import Token, hash_of
 from mem.gateway.app import create_app
 from mem.gateway.grounding import ANSWER_EXAMPLE, PATH, REQUEST_EXAMPLE, UNKNOWN_EXAMPLE
+from mem.gateway.metrics import Metrics
 from mem.gateway.tokens import Tokens
 from tests.unit.gateway.test_gateway import ODD_BYTES, StubClient, StubReading, problem_of
 
@@ -143,3 +145,13 @@ async def test_a_caller_is_told_of_the_projects_of_its_token_alone(stub):
         assert stub.requests == []
         assert (await client.post(PATH, json=ASKED, headers={"Authorization": "Bearer reader"})).status_code == 200
     assert stub.readable == ["p"]
+
+
+def test_what_a_context_is_made_without_is_counted():
+    """Sources that could not be read are counted by name, other warnings are not."""
+    metrics = Metrics(CollectorRegistry())
+    told = {"vector could not be read: timeout after 2.0 s": 1, "The user is not known: nothing was searched for.": 0}
+    diagnostics = {**ANSWER_EXAMPLE["diagnostics"], "warnings": list(told)}
+    metrics.answered(GroundAnswer.model_validate({**ANSWER_EXAMPLE, "diagnostics": diagnostics}))
+    lines = [line for line in metrics.text().decode().splitlines() if 'leg="' in line and "_total{" in line]
+    assert [('leg="vector"' in line, line.endswith(" 1.0")) for line in lines] == [(True, True)]

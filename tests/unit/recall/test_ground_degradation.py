@@ -101,7 +101,7 @@ async def test_every_source_down(world, kind):
     """With the whole store away the answer abstains, names each source, and is no error."""
     broken(world, kind, "known", "snapshot", "nearest", "words", "labelled", "neighbours", "signed", "remembered")
     answer = await world.ground(leg_seconds=0.3)
-    assert (answer.status, answer.has_usable_context) == ("ok", False)
+    assert (answer.status, answer.has_usable_context, answer.abstained_reason) == ("ok", False, UNREAD)
     named = {warning.split()[0] for warning in answer.diagnostics.warnings}
     assert named == {"user", "snapshot", "vector", "metadata"}
 
