@@ -29,7 +29,8 @@ async def gate(users: Users, reranker: Reranker, legs: GroundLegs, asked: Asked,
     remembered = await _remember(users, legs, asked, hits, most)
     if remembered is None:
         return Gated((), read=False)
-    candidates = [_candidate(remembered[sha], hits) for sha in hits.best(most) if sha in remembered]
+    user = asked.audience.user
+    candidates = [_candidate(remembered[sha], hits, user) for sha in hits.best(most) if sha in remembered]
     passed = await _passed(reranker, legs, asked, hits, candidates)
     relevant = [_relevant(remembered[one.node.stored_sha], score) for one, score in passed]
     return Gated(tuple(relevant), tuple(one.node.owner for one, _ in passed), len(candidates))
@@ -77,7 +78,7 @@ def _near(candidates: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
     return sorted(near, key=lambda pair: (-pair[1], pair[0].node.stored_sha))
 
 
-def _candidate(remembered: Remembered, hits: Hits) -> Candidate:
+def _candidate(remembered: Remembered, hits: Hits, user: str) -> Candidate:
     sha = remembered.node.stored_sha
     words = hits.words.get(sha)
     return Candidate(
@@ -91,6 +92,7 @@ def _candidate(remembered: Remembered, hits: Hits) -> Candidate:
         same_tool=hits.failure.tool is not None and remembered.tool == hits.failure.tool,
         words=None if words is None else words.own,
         context=None if words is None else words.context,
+        foreign=remembered.node.owner != user,
     )
 
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from mem.recall.floors import floors
 from mem.recall.strength import evidence_strength, survivors
 from tests.unit.clients.candidates import candidate
+from tests.unit.recall.ground_kit import USER, GroundWorld
+from tests.unit.recall.kit import Scores
 
 UNIT = st.floats(0, 1)
 SCORES = st.lists(UNIT, min_size=1, max_size=8)
@@ -66,3 +68,19 @@ def test_survivors_stand_best_first_and_by_sha():
     ordered = survivors(found, [0.8, 0.9, 0.8])
     assert [one.node.stored_sha for one, _ in ordered] == ["a", "b", "c"]
     assert ordered == survivors(found[::-1], [0.8, 0.9, 0.8])
+
+
+async def test_a_turn_says_which_memories_are_of_others():
+    """The reranker learns what is the user's own, and what somebody else or nobody owns."""
+    world, seen = GroundWorld(), dict[str, bool]()
+
+    class Noting(Scores):
+        async def rerank(self, query, candidates):
+            seen.update({one.node.text: one.foreign for one in candidates})
+            return await super().rerank(query, candidates)
+
+    world.with_turns(reranker=Noting())
+    for text, owner in (("my tests", USER), ("your tests", "user-456"), ("tests of all", None)):
+        await world.remember(text, owner=owner)
+    await world.ground()
+    assert seen == {"my tests": False, "your tests": True, "tests of all": True}
