@@ -75,17 +75,30 @@ def _shown(text: str, *, quoted: bool) -> _Shown:
 def _treated(shown: Sequence[_Shown]) -> list[_Shown]:
     """The texts, with those that give an order together treated as if each did."""
     treated = list(shown)
-    for size in range(2, _WINDOW + 1):
-        for start in range(len(shown) - size + 1):
-            window = range(start, start + size)
-            known = {treated[place].treatment for place in window}
-            together = treatment(" ".join(shown[place].text for place in window))
-            # A quotation makes quotable what it stands in; that says nothing of its neighbours.
-            if "withheld" in known or together == "plain" or together in known:
-                continue
-            for place in window:
-                treated[place] = _Shown(shown[place].text, together)
+    for first in range(0, max(1, len(shown) - _WINDOW), _WINDOW):
+        # Any window stands in one of these runs; where a run is harmless, so are they.
+        run = range(first, min(first + 2 * _WINDOW, len(shown)))
+        if treatment(_joined(shown, run)) == "plain":
+            continue
+        for size in range(2, _WINDOW + 1):
+            for start in range(run.start, run.stop - size + 1):
+                _treat_together(treated, range(start, start + size))
     return treated
+
+
+def _treat_together(treated: list[_Shown], window: range) -> None:
+    known = {treated[place].treatment for place in window}
+    if "withheld" in known:
+        return
+    together = treatment(_joined(treated, window))
+    # A quotation makes quotable what it stands in; that says nothing of its neighbours.
+    if together != "plain" and together not in known:
+        for place in window:
+            treated[place] = treated[place]._replace(treatment=together)
+
+
+def _joined(shown: Sequence[_Shown], places: range) -> str:
+    return " ".join(shown[place].text for place in places)
 
 
 def _xml(shown: Sequence[_Shown]) -> str:

@@ -101,7 +101,8 @@ class _Kept:
 
     def take(self, unit: Unit) -> None:
         """Take a unit unless one that says the same is there, or the block would get too long."""
-        known = next((shas for each, shas in self._taken if _alike(each, unit)), None)
+        least = weights().alike
+        known = next((shas for each, shas in self._taken if _alike(each, unit, least)), None)
         if known is not None:
             if unit.sha not in known:
                 known.append(unit.sha)
@@ -141,9 +142,9 @@ class _Kept:
         return headed(told, self._withheld, first=next(at for at, (unit, _) in enumerate(ordered) if unit is first))
 
 
-def _alike(one: Unit, other: Unit) -> bool:
-    """Whether two units say the same; only those that share enough terms are compared."""
-    shared = len(one.terms & other.terms)
-    if one.text == other.text:
-        return True
-    return shared >= weights().alike * max(len(one.terms), len(other.terms), 1) and same(one.text, other.text)
+def _alike(one: Unit, other: Unit, least: float) -> bool:
+    """Whether two units say the same; only those that share enough of their terms are compared."""
+    few, many = sorted((len(one.terms), len(other.terms)))
+    if few < least * many or len(one.terms & other.terms) < least * many:
+        return one.text == other.text
+    return one.text == other.text or same(one.text, other.text)

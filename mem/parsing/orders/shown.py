@@ -20,7 +20,7 @@ from mem.parsing.sanitize import strip_unsafe
 Treatment = Literal["plain", "quoted", "withheld"]
 
 _RULES = "shown.toml"
-_REMEMBERED = 4096
+_REMEMBERED = 1024
 
 
 class _Anywhere(BaseModel):
