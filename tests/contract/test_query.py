@@ -129,6 +129,9 @@ async def test_what_is_known_of_a_project(parts):
     await parts.memories.add_reference([Node(level="R", project="*", text="t", source="s")], "s")
     assert (await find("BILING")).nearest == ["biling", "billing", "billing-web"]
     assert await find("bill") == Known(own=False, shared=True, nearest=["billing", "biling", "billing-web"])
+    # Who may read some alone is told of no other.
+    assert await find("bill", readable=["bill", "shop"]) == Known(own=False, shared=True, nearest=["shop"])
+    assert await find("billing", readable=["shop"]) == Known(own=False, shared=True, nearest=["shop"])
 
 
 async def test_a_reply_that_shares_no_word_is_found_through_the_turn_before_it(parts):
