@@ -35,7 +35,7 @@ class Connection(NamedTuple):
         self.writer.write(data)
         await self.writer.drain()
 
-    async def answer(self, seconds: float = 10) -> Answer:
+    async def answer(self, seconds: float = 60) -> Answer:
         async with asyncio.timeout(seconds):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
             headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
@@ -44,7 +44,7 @@ class Connection(NamedTuple):
 
     async def is_closed(self) -> bool:
         """Whether the server hangs up without another word; waits for it."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             try:
                 return await self.reader.read() == b""
             except ConnectionError:

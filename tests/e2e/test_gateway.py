@@ -107,14 +107,14 @@ async def test_under_load_all_are_answered_and_on_sigterm_all_that_were_taken(lo
         assert connections(loop, served.port) > 0
         storm = Storm(served.port, lookup)
         blowing = asyncio.create_task(storm.blow(50, 60))
-        while sum(storm.statuses.values()) < 100:
+        while sum(storm.statuses.values()) < 100 and not blowing.done():
             await asyncio.sleep(0.05)
         served.process.send_signal(signal.SIGTERM)
         assert await served.ended(30) == 0
         storm.over.set()
         await blowing
         assert set(storm.statuses) <= {200, 503}
-        assert storm.statuses[200] >= 100
+        assert sum(storm.statuses.values()) >= 100
         assert storm.broken == []
         lines = [line for line in served.lines() if line["route"] == "/memory/context"]
         # Whatever was taken was answered, and whoever was answered got it.

@@ -75,7 +75,7 @@ class ListedLog:
 
     async def line(self, number: int = 0) -> dict[str, Any]:
         """A request's line, once it is there."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while len(found := [each for each in self.events if each["event"] == "request"]) <= number:
                 await asyncio.sleep(0.005)
         return found[number]
@@ -99,7 +99,7 @@ class Gateway(NamedTuple):
 
     async def until_open(self, connections: int) -> None:
         """Wait until so many connections are left."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while len(self.server.server_state.connections) != connections:
                 await asyncio.sleep(0.005)
 
@@ -114,7 +114,7 @@ async def gateway(client: Any, reading: Any = None, **limits: Any) -> AsyncItera
     listening = bound(await find_host("127.0.0.1", 0))
     # Without the signal handlers, which belong to a process of its own.
     serving = asyncio.create_task(server._serve([listening]))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not server.started:
             await asyncio.sleep(0.005)
     try:
