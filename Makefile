@@ -39,6 +39,7 @@ bench: install
 	$(BIN)/python -m bench.accept
 	$(BIN)/python -m bench.lookup
 	$(BIN)/python -m bench.query
+	$(BIN)/python -m bench.gateway
 	$(BIN)/python -m bench.rebuild
 	$(BIN)/python bench/gaps.py
 	$(BIN)/python bench/symptoms.py

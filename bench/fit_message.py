@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -25,8 +26,8 @@ from mem.clients.scorer.helping import Helping
 
 Way = Literal["message", "message_by_words"]
 WAYS: tuple[Way, ...] = ("message", "message_by_words")
-OF_THE_MESSAGE = frozenset({"does", "general", "plain"})
-"""These may speak against a memory."""
+AGAINST = frozenset({"foreign", "does", "general", "plain"})
+"""These may speak against a memory; all others are likeness, or a wish of the user."""
 RIDGE = 0.3
 WRONG = 0.05
 """So many of the messages with nothing relevant may be given context."""
@@ -34,20 +35,24 @@ EDGE = 1e-4
 
 
 class Measured(NamedTuple):
-    """A message: its user and kind, the features of its candidates, and which of them help."""
+    """A message: its user and kind, the features of its candidates, which of them help, and how many each is for."""
 
     user: str
     kind: str
+    among_others: bool
     features: Array
     helps: Array
+    stand_for: Array
 
 
 class Scored(NamedTuple):
     """A message with a probability for each candidate."""
 
     kind: str
+    among_others: bool
     scores: Array
     helps: Array
+    stand_for: Array
 
     @property
     def related(self) -> bool:
@@ -55,29 +60,37 @@ class Scored(NamedTuple):
         return bool(self.helps.any())
 
 
+@cache
 def measured(name: str, way: Way) -> list[Measured]:
-    """The messages of a set."""
+    """The messages of a file of features."""
     found = []
     for _, group in groupby(read(FEATURES / f"{name}.csv.gz"), lambda row: row.message):
         rows = list(group)
         features = np.asarray([row.features if way == "message" else row.by_words for row in rows])
-        found.append(Measured(rows[0].user, rows[0].kind, features, np.asarray([row.helps for row in rows])))
+        helps, stand_for = np.asarray([row.helps for row in rows]), np.asarray([row.stands_for for row in rows])
+        found.append(Measured(rows[0].user, rows[0].kind, name.endswith("-among-others"), features, helps, stand_for))
     return found
+
+
+def development(way: Way) -> list[Measured]:
+    """What is fitted on: each message among the user's memories alone, and again among those of others."""
+    return [*measured("fit", way), *measured("fit-among-others", way)]
 
 
 def fit(rows: Sequence[Measured]) -> Array:
     """The weights, the bias first."""
     x = np.concatenate([one.features for one in rows])
-    x, y = np.column_stack([np.ones(len(x)), x]), np.concatenate([one.helps for one in rows]).astype(float)
-    return fitted(x, y, [name not in OF_THE_MESSAGE for name in Helping._fields])
+    y = np.concatenate([one.helps for one in rows]).astype(float)
+    times = np.concatenate([one.stand_for for one in rows]).astype(float)
+    return fitted(np.column_stack([np.ones(len(x)), x]), y, [name not in AGAINST for name in Helping._fields], times)
 
 
-def fitted(x: Array, y: Array, growing: Sequence[bool]) -> Array:
+def fitted(x: Array, y: Array, growing: Sequence[bool], times: Array | None = None) -> Array:
     """The weights; one of a feature that must not speak against is zero where it would."""
     active = np.ones(x.shape[1], dtype=bool)
     while True:
         weights = np.zeros(x.shape[1])
-        weights[active] = newton(x[:, active], y, RIDGE)
+        weights[active] = newton(x[:, active], y, RIDGE, times)
         below = [place for place, grows in enumerate(growing, 1) if active[place] and grows and weights[place] < 0]
         if not below:
             return weights
@@ -86,12 +99,17 @@ def fitted(x: Array, y: Array, growing: Sequence[bool]) -> Array:
 
 def scored(rows: Sequence[Measured], weights: Array) -> list[Scored]:
     """Each message with the probabilities of those weights."""
-    return [Scored(one.kind, _probability(weights[0] + one.features @ weights[1:]), one.helps) for one in rows]
+    found = [_probability(weights[0] + one.features @ weights[1:]) for one in rows]
+    return [
+        Scored(one.kind, one.among_others, scores, one.helps, one.stand_for)
+        for one, scores in zip(rows, found, strict=True)
+    ]
 
 
-def unseen(rows: Sequence[Measured]) -> list[Scored]:
-    """Each message by a fit that saw no message of its user."""
-    found = []
+@cache
+def unseen(way: Way) -> list[Scored]:
+    """Each message of the development set by a fit that saw no message of its user."""
+    rows, found = development(way), []
     for user in dict.fromkeys(one.user for one in rows):
         weights = fit([one for one in rows if one.user != user])
         found += scored([one for one in rows if one.user == user], weights)
@@ -99,10 +117,15 @@ def unseen(rows: Sequence[Measured]) -> list[Scored]:
 
 
 def floor_of(messages: Sequence[Scored]) -> float:
-    """The lowest floor, in hundredths, at which no more than `WRONG` of those with nothing relevant are given any."""
+    """The lowest floor, in hundredths, at which no more than `WRONG` of those with nothing relevant are given any.
+
+    It holds among the memories of the user alone as well as among those of others.
+    """
     nothing = [one for one in messages if not one.related]
+    sides = [[one for one in nothing if one.among_others == side] for side in (False, True)]
     for hundredths in range(5, 100):
-        if sum(one.scores.max() >= hundredths / 100 for one in nothing) <= WRONG * len(nothing):
+        over = [sum(one.scores.max() >= hundredths / 100 for one in side) for side in sides]
+        if all(count <= WRONG * len(side) for count, side in zip(over, sides, strict=True)):
             return hundredths / 100
     return 1.0
 
@@ -112,7 +135,7 @@ def strength_toml() -> str:
 
     What the others add was tried: nothing, or less than that.
     """
-    ways = [unseen(measured("fit", way)) for way in WAYS]
+    ways = [unseen(way) for way in WAYS]
     told = [(one, floor) for found in ways for floor in [floor_of(found)] for one in found if one.scores.max() >= floor]
     best = np.clip([one.scores.max() for one, _ in told], EDGE, 1 - EDGE)
     x = np.column_stack([np.ones(len(best)), np.log(best / (1 - best))])
@@ -129,7 +152,7 @@ def message_toml() -> str:
     """The whole file."""
     lines = ["# Log-odds of what helps with a message; made by bench/fit_message.py, which says how."]
     for way in WAYS:
-        values = zip(("bias", *Helping._fields), fit(measured("fit", way)), strict=True)
+        values = zip(("bias", *Helping._fields), fit(development(way)), strict=True)
         kept = [(name, value) for name, value in values if name == "bias" or abs(value) >= 0.005]
         lines += ["", f"[{way}]", *(f"{name} = {value:.2f}" for name, value in kept)]
     return "\n".join([*lines, ""])
@@ -147,7 +170,7 @@ def main() -> None:
 
         print(report())
     elif given.floors:
-        print(*(f"{way}: {floor_of(unseen(measured('fit', way))):.2f}" for way in WAYS), sep="\n")
+        print(*(f"{way}: {floor_of(unseen(way)):.2f}" for way in WAYS), sep="\n")
     else:
         print(strength_toml() if given.strength else message_toml(), end="")
 

@@ -72,13 +72,18 @@ def fit(rows: Sequence[Row]) -> Fitted:
         active[min(below, key=lambda number: weights[number])] = False
 
 
-def newton(x: Array, y: Array, ridge: float = RIDGE) -> Array:
-    """The weights that maximise the penalised likelihood, of a matrix whose first column is ones."""
+def newton(x: Array, y: Array, ridge: float = RIDGE, times: Array | None = None) -> Array:
+    """The weights that maximise the penalised likelihood, of a matrix whose first column is ones.
+
+    Args:
+        times: how many rows each row stands for; one without it.
+    """
     penalty = ridge * np.diag([0.0] + [1.0] * (x.shape[1] - 1))
-    weights = np.zeros(x.shape[1])
+    weights, count = np.zeros(x.shape[1]), np.ones(len(x)) if times is None else times
     for _ in range(STEPS):
         p = 1.0 / (1.0 + np.exp(-np.clip(x @ weights, -30, 30)))
-        step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + penalty, x.T @ (y - p) - penalty @ weights)
+        bend = (x * (count * p * (1 - p))[:, None]).T @ x + penalty
+        step = np.linalg.solve(bend, x.T @ (count * (y - p)) - penalty @ weights)
         weights += step
         if np.abs(step).max() < SMALL:
             break

@@ -74,17 +74,22 @@ def users(folder: Path) -> list[User]:
     return found
 
 
-async def asked(user: User, embedder: Embedder, *, others: Sequence[Memory] = ()) -> list[Asked]:
+async def asked(
+    user: User, embedder: Embedder, *, others: Sequence[Memory] = (), known: dict[Memory, MadeProjection] | None = None
+) -> list[Asked]:
     """Each message of a user with its candidates.
 
     Args:
-        others: memories of others that the user may read besides, of which none is taken to help.
+        others: memories of others that the user may read besides, of which none is taken to help. With these what the
+            user may read of a project is taken for that of a colleague, too.
+        known: projections that were made before.
     """
+    known = {} if known is None else known
     memories = [*user.memories, *others]
     store = FakeMemories(FakeState())
     projections, shas = [], []
     for number, memory in enumerate(memories):
-        made = await _projected(user, memory)
+        made = await _projected(memory, user.evidence.get(memory.id), known)
         node = Node(level="L1", project=user.name, text=memory.text)
         appended = await store.append(AppendPlan(f"appended:accept:{user.name}:{number}", node, (), (), ()))
         await store.put_projection(appended.sha, made)
@@ -110,6 +115,7 @@ async def asked(user: User, embedder: Embedder, *, others: Sequence[Memory] = ()
                 coarse=False,
                 same_tool=False,
                 words=words.get(shas[place], 0.0),
+                foreign=bool(others) and memory.scope == "global",
             )
             for place, memory in enumerate(memories)
         ]
@@ -118,9 +124,11 @@ async def asked(user: User, embedder: Embedder, *, others: Sequence[Memory] = ()
     return found
 
 
-async def _projected(user: User, memory: Memory) -> MadeProjection:
-    shown = user.evidence.get(memory.id)
-    return await ExtractiveProjector().project(memory.text, [] if shown is None else [EvidenceText(memory.id, shown)])
+async def _projected(memory: Memory, shown: str | None, known: dict[Memory, MadeProjection]) -> MadeProjection:
+    if memory not in known:
+        evidence = [] if shown is None else [EvidenceText(memory.id, shown)]
+        known[memory] = await ExtractiveProjector().project(memory.text, evidence)
+    return known[memory]
 
 
 async def _read(text: str, embedder: Embedder) -> tuple[RerankQuery, np.ndarray]:

@@ -16,15 +16,26 @@ from mem.recall.floors import floors
 from mem.recall.strength import evidence_strength
 
 
-def report(name: str = "held") -> str:
-    """All of it, with vectors and by words alone."""
+def report() -> str:
+    """All of it, with vectors and by words alone, among the user's memories alone and among those of others."""
     parts = []
-    for way, floor in floors_of_ways().items():
-        found = as_bundled(name, way)
-        parts += [f"## {way}", "", answers(found, floor), "", "candidates", "", reliability(*pairs(found)), ""]
-        parts += ["strength of evidence", "", reliability(*strengths(found, floor)), ""]
-        parts += ["at other floors", "", *(f"- {summary(found, other / 20)}" for other in range(3, 15)), ""]
-    return "\n".join([*parts, "## compared, each where 5 % are wrong", "", compared(name)])
+    for name in ("held", "held-among-others"):
+        for way, floor in floors_of_ways().items():
+            found = as_bundled(name, way)
+            parts += [
+                f"## {name}, {way}",
+                "",
+                answers(found, floor),
+                "",
+                "candidates",
+                "",
+                reliability(*pairs(found)),
+                "",
+            ]
+            parts += ["strength of evidence", "", reliability(*strengths(found, floor)), ""]
+            parts += ["at other floors", "", *(f"- {summary(found, other / 20)}" for other in range(3, 15)), ""]
+        parts += [f"## {name}, compared, each where 5 % are wrong", "", compared(name), ""]
+    return "\n".join(parts)
 
 
 def floors_of_ways() -> dict[Way, float]:
@@ -68,7 +79,9 @@ def summary(found: Sequence[Scored], floor: float) -> str:
 
 def pairs(found: Sequence[Scored]) -> tuple[Array, Array]:
     """The probability of every candidate, and whether it helps."""
-    return np.concatenate([one.scores for one in found]), np.concatenate([one.helps for one in found]).astype(float)
+    times = np.concatenate([one.stand_for for one in found])
+    scores, helps = np.concatenate([one.scores for one in found]), np.concatenate([one.helps for one in found])
+    return np.repeat(scores, times), np.repeat(helps.astype(float), times)
 
 
 def strengths(found: Sequence[Scored], floor: float) -> tuple[Array, Array]:
@@ -97,7 +110,8 @@ def compared(name: str) -> str:
     for feature in ("text", "words"):
         place = Helping._fields.index(feature)
         ways[f"`{feature}`"] = [
-            Scored(one.kind, one.features[:, place], one.helps) for one in measured(name, "message")
+            Scored(one.kind, one.among_others, one.features[:, place], one.helps, one.stand_for)
+            for one in measured(name, "message")
         ]
     lines = []
     for of, found in ways.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Generic, NamedTuple, TypeVar
 
@@ -225,7 +225,7 @@ class MemoryClient:
         return Reply(QueryAnswer.model_validate_json(body), body, prepared.notes)
 
     async def ground(
-        self, request: GroundRequest, *, readable: Sequence[str] | None = None, deadline: float = DEADLINE_SECONDS
+        self, request: GroundRequest, *, readable: Collection[str] | None = None, deadline: float = DEADLINE_SECONDS
     ) -> Reply[GroundAnswer]:
         """Ask for the context of a user's next turn.
 
@@ -235,20 +235,20 @@ class MemoryClient:
 
         Raises:
             InvalidRequest: the message is blank.
-            RequestConflict: the request id was used before with another body or other rights.
+            RequestConflict: the request id was used before with another body.
             Unavailable: no answer within the deadline; the same call may be sent again.
         """
-        rights = {} if readable is None else {"readable": sorted(set(readable))}
-        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True) | rights)
+        restricted = _restricted(readable)
+        mark = fingerprint(request.model_dump(mode="json", exclude_unset=True) | restricted)
         prepared = await asyncio.to_thread(prepare_ground, request)
         check_message(prepared.message)
         call = Call(
             workflow="GroundContext",
             update="ground",
-            workflow_id=ground_workflow_id(request.user_id, request.request_id),
+            workflow_id=ground_workflow_id(request.user_id, request.request_id, readable),
             update_id=mark,
             result=Answer,
-            message=prepared.message.model_copy(update={"fingerprint": mark, **rights}),
+            message=prepared.message.model_copy(update={"fingerprint": mark, **restricted}),
             fingerprint=mark,
             summary=f"Ground a turn, {request.read_mode}, {request.scope_level}",
             lifetime=LOOK_UP_LIFETIME,

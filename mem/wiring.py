@@ -34,8 +34,10 @@ from mem.ports import (
     TokenCounter,
     Users,
 )
+from mem.recall import model_enhancer
 from mem.recall.grounding import Enhancer, GroundPorts, GroundTurns
 from mem.recall.look_up import LookUp, LookUpPorts
+from mem.recall.model_enhancer import ModelEnhancer
 from mem.recall.query_memories import QueryMemories, QueryPorts
 from mem.settings import Settings
 from mem.store.alike import fill_bands
@@ -154,9 +156,14 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
         )
         memories = PostgresMemories(writes, clock)
         extractive = ExtractiveProjector()
-        controlled = None if prompts is None else _open_controller(settings, prompts, memories, opened)
         reranker = await open_reranker(settings, opened)
         asking = await _look_up_ports(legs, clock, embedder, reranker, settings)
+        tokens = asking.tokens
+        controlled = None if prompts is None else _open_controller(settings, prompts, memories, tokens, opened)
+        enhancer = None if controlled is None else controlled.enhancer
+        ground = GroundPorts(
+            PostgresUsers(legs), asking.ledger, embedder, reranker, tokens, controlled=enhancer is not None
+        )
         yield Ports(
             journal=PostgresJournal(writes, clock),
             memories=memories,
@@ -173,16 +180,8 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
             rebuilding=PostgresRebuilding(writes),
             look_up=LookUp(asking),
             query=QueryMemories(QueryPorts(asking.memories, asking.ledger, asking.embedder, asking.reranker)),
-            ground=GroundTurns(
-                GroundPorts(
-                    PostgresUsers(legs),
-                    asking.ledger,
-                    embedder,
-                    reranker,
-                    asking.tokens,
-                )
-            ),
-            enhancer=None,
+            ground=GroundTurns(ground),
+            enhancer=enhancer,
         )
 
 
@@ -215,10 +214,11 @@ class _Controlled(NamedTuple):
 
     projector: Projector
     judge: Judge
+    enhancer: Enhancer
 
 
 def _open_controller(
-    settings: Settings, prompts: Path, memories: Memories, opened: AsyncExitStack
+    settings: Settings, prompts: Path, memories: Memories, tokens: TokenCounter, opened: AsyncExitStack
 ) -> _Controlled | None:
     """What asks the configured controller; None where none is configured. Nothing is contacted."""
     if settings.chat_model is None:
@@ -227,11 +227,18 @@ def _open_controller(
         prompts, model_projector.PROMPT, placeholders=model_projector.PLACEHOLDERS, limits=model_projector.LIMITS
     )
     gate = load_prompt(prompts, model_gate.PROMPT, placeholders=model_gate.PLACEHOLDERS, limits=model_gate.LIMITS)
+    ground = load_prompt(
+        prompts, model_enhancer.PROMPT, placeholders=model_enhancer.PLACEHOLDERS, limits=model_enhancer.LIMITS
+    )
     from mem.clients.openai import OpenAiController  # noqa: PLC0415 - a third of a second to import
 
     controller = OpenAiController.at(_endpoint(settings, "MEM_CHAT_MODEL"), settings.chat_model)
     opened.push_async_callback(controller.close)
-    return _Controlled(ModelProjector(controller, symptom, is_known), ModelGate(controller, gate, memories))
+    return _Controlled(
+        ModelProjector(controller, symptom, is_known),
+        ModelGate(controller, gate, memories),
+        ModelEnhancer(controller, ground, tokens),
+    )
 
 
 async def _open_embedder(settings: Settings, pool: Pool, opened: AsyncExitStack) -> Embedder:

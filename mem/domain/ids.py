@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from hashlib import sha256
 from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
 
-from mem.domain.canonical import canonical_sha
+from mem.domain.canonical import canonical_json, canonical_sha
 from mem.domain.errors import InvalidRequest
 
 
@@ -119,14 +119,22 @@ def query_workflow_id(project: str, request_id: str) -> str:
     return f"query:{project}:{request_id}"
 
 
-def user_scope(user_id: str) -> str:
-    """What stands for a user in ids and in the ledger, since those are shown in lists."""
-    return sha256(user_id.encode("utf-8")).hexdigest()
+def user_scope(user_id: str, readable: Collection[str] | None = None) -> str:
+    """What stands for a user in ids and in the ledger, since those are shown in lists.
+
+    Callers who may read some projects alone stand apart, those of equal rights together: no other caller is to learn
+    from a conflict of request ids that somebody asked for a user.
+    """
+    asked = user_id.encode("utf-8")
+    if readable is not None:
+        # No user has a line feed in the name.
+        asked += b"\n" + canonical_json(sorted(set(readable)))
+    return sha256(asked).hexdigest()
 
 
-def ground_workflow_id(user_id: str, request_id: str) -> str:
-    """The id of the GroundContext workflow that answers this request."""
-    return f"ground:{user_scope(user_id)[:16]}:{request_id}"
+def ground_workflow_id(user_id: str, request_id: str, readable: Collection[str] | None = None) -> str:
+    """The id of the GroundContext workflow that answers this request to a caller of these rights."""
+    return f"ground:{user_scope(user_id, readable)[:16]}:{request_id}"
 
 
 def rebuild_workflow_id(algo: int, *, check: bool) -> str:

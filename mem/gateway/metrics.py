@@ -15,7 +15,7 @@ from prometheus_client import (
 )
 
 from mem.domain.accepting import AcceptAnswer
-from mem.domain.grounding import GroundAnswer
+from mem.domain.grounding import GroundAnswer, SourceBreakdown
 from mem.domain.lookup import ContextAnswer
 from mem.domain.query import QueryAnswer
 
@@ -93,7 +93,7 @@ class Metrics:
             case QueryAnswer():
                 self._told("query", abstained=not answer.hits, legs=[one.leg for one in answer.degraded])
             case GroundAnswer():
-                self._told("ground", abstained=not answer.has_usable_context, legs=[])
+                self._told("ground", abstained=not answer.has_usable_context, legs=_unread(answer.diagnostics.warnings))
             case AcceptAnswer():
                 self._acceptances.labels(answer.status).inc()
             case _:
@@ -108,3 +108,9 @@ class Metrics:
     def text(self) -> bytes:
         """All of it in Prometheus' text format."""
         return generate_latest(self._registry)
+
+
+def _unread(warnings: Sequence[str]) -> list[str]:
+    """The sources that a context is made without."""
+    named = [warning.partition(" could not be read: ") for warning in warnings]
+    return [source for source, told, _ in named if told and source in SourceBreakdown.model_fields]

@@ -16,7 +16,6 @@ from mem.gateway.limits import Limits
 from mem.gateway.protocol import BoundedProtocol
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
-LAST_WORDS_SECONDS = 1.0
 
 
 class Server(uvicorn.Server):
@@ -37,12 +36,6 @@ class Server(uvicorn.Server):
             for number in SIGNALS:
                 loop.remove_signal_handler(number)
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End in order; whoever is cancelled by the end of its time still gets to say so."""
-        await super().shutdown(sockets)
-        if self.server_state.tasks:
-            await asyncio.wait(list(self.server_state.tasks), timeout=LAST_WORDS_SECONDS)
-
     def _stop(self) -> None:
         self.force_exit = self.should_exit
         self.should_exit = True
@@ -56,7 +49,7 @@ def server_for(app: Any, limits: Limits, refused: Callable[[int], None]) -> Serv
         http=protocol,
         ws="none",
         loop="asyncio",
-        lifespan="auto",
+        lifespan="on",
         log_config=None,
         log_level="error",
         access_log=False,

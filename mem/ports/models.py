@@ -124,7 +124,8 @@ class Candidate(NamedTuple):
 
     `text_similarity` is that to whatever was asked, `task_similarity` to the task alone; `words` and `context` are how
     its own words and those around it fit a question, 0 to 1. Of a section of reference these are of the headline of
-    what it is to explain; `notes` and `excerpt` tell how it fits the rest.
+    what it is to explain; `notes` and `excerpt` tell how it fits the rest. `foreign`: it is not owned by the user whose
+    message is asked with; of such there may be any number, which need not have to do with this user's work.
     """
 
     node: StoredNode
@@ -140,6 +141,7 @@ class Candidate(NamedTuple):
     context: float | None = None
     notes: Fit | None = None
     excerpt: Fit | None = None
+    foreign: bool = False
 
 
 class Fault(NamedTuple):

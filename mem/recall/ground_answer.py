@@ -78,7 +78,7 @@ def found_of(
     )
     trace = begun(request, gated, hits, sources, reranker)
     return GroundFound(
-        scope=user_scope(request.user_id),
+        scope=user_scope(request.user_id, request.readable),
         request_id=request.request_id,
         fingerprint=fingerprint_of(request),
         message=message,

@@ -21,7 +21,7 @@ def begun(
 ) -> GroundTrace:
     """The story up to what passed the gate."""
     return GroundTrace(
-        scope=user_scope(request.user_id)[:_SCOPE_DIGITS],
+        scope=user_scope(request.user_id, request.readable)[:_SCOPE_DIGITS],
         request_id=request.request_id,
         scope_level=request.scope_level,
         read_mode=request.read_mode,

@@ -88,7 +88,7 @@ class GroundTurns:
         """
         check_message(request)
         mark = fingerprint_of(request)
-        key = LedgerKey(OPERATION, user_scope(request.user_id), request.request_id)
+        key = LedgerKey(OPERATION, user_scope(request.user_id, request.readable), request.request_id)
         legs = self._legs()
         mode = MODES[request.read_mode]
         asked = Asked(

@@ -19,6 +19,7 @@ from mem.clients.temporal.connection import connect
 from mem.domain.accepting import AcceptAnswer, AcceptRequest, Evidence
 from mem.domain.journal import same_journal_form
 from mem.domain.lookup import ContextAnswer, ContextRequest
+from mem.ports import Audience, SnapshotEntry
 from mem.settings import Settings
 from mem.testing import FakeEmbedder
 from mem.wiring import open_ports
@@ -29,6 +30,7 @@ from worker import build_worker
 
 TASK_QUEUE = "faults"
 PROJECT = "faults"
+USER = "user-1"
 SECONDS = 1800
 """Against hanging alone: it takes half a minute."""
 
@@ -44,7 +46,7 @@ LOOK_UP = ContextRequest(request_id="look", project=PROJECT, signature_source=NP
 
 STEPS = (
     "record_candidate", "gate_memory", "append_memory", "project_symptoms", "embed_symptoms", "embed_text",
-    "link_signatures", "settle_acceptance",
+    "link_signatures", "refresh_snapshot", "settle_acceptance",
 )  # fmt: skip
 OF_A_DUPLICATE = [
     ("append_memory", "after:duplicate"), ("embed_text", "before:duplicate"), ("link_signatures", "after:duplicate")
@@ -58,10 +60,11 @@ AT_ONCE = 8
 
 
 class Outcome(NamedTuple):
-    """What a caller and the journal have to say; `code` is what the worker's process ended with."""
+    """What a caller, the journal and a user's summary have to say; `code` is what the worker's process ended with."""
 
     body: bytes
     journal: list[bytes]
+    summary: list[SnapshotEntry]
     code: int | None
 
 
@@ -122,6 +125,7 @@ async def test_a_killed_worker_leaves_no_trace(outcomes, step, point):
     assert killed.code == -signal.SIGKILL
     assert killed.body == undisturbed.body
     assert killed.journal == undisturbed.journal
+    assert killed.summary == undisturbed.summary
 
 
 async def test_the_undisturbed_run_is_what_it_should_be(outcomes):
@@ -129,6 +133,7 @@ async def test_the_undisturbed_run_is_what_it_should_be(outcomes):
     answer = AcceptAnswer.model_validate_json(outcomes["accept", "undisturbed"].body)
     assert (answer.status, answer.vectors, answer.pending) == ("accepted", ["text", "symptom"], [])
     assert {signature.tool for signature in answer.signatures} == {"npm", "python"}
+    assert [entry.sha for entry in outcomes["accept", "undisturbed"].summary] == [answer.sha]
     kinds = [json.loads(record)["kind"] for record in outcomes["accept", "undisturbed"].journal]
     assert {"candidate", "verdict", "appended", "projection", "embedding", "signatures"} == set(kinds)
     again = AcceptAnswer.model_validate_json(outcomes["duplicate", "undisturbed"].body)
@@ -166,7 +171,8 @@ async def _run(forks: Forks, place: Place, case: tuple[str, str], sha: str) -> O
             body = await call
     async with open_ports(find_addresses(place.settings), place.settings) as ports:
         journal = sorted([same_journal_form(record) async for record in ports.journal.read()])
-    return Outcome(body, journal, code)
+        summary = await ports.users.snapshot(Audience(USER, "user"))
+    return Outcome(body, journal, summary, code)
 
 
 def _operation(case: tuple[str, str]) -> str:
@@ -180,11 +186,12 @@ async def _ask(place: Place, sha: str, operation: str) -> bytes:
     if operation == "look_up":
         return (await client.look_up(LOOK_UP, deadline=SECONDS)).body
     if operation == "duplicate":
-        evidence = [Evidence(source="ci:4", text=PYTHON)]
-        again = EARLIER.model_copy(update={"request_id": "again", "text": REWORDED, "evidence": evidence})
+        more = [Evidence(source="ci:4", text=PYTHON)]
+        again = EARLIER.model_copy(update={"request_id": "again", "text": REWORDED, "evidence": more})
         return (await client.accept(AcceptRequest.model_validate(again.model_dump()), deadline=SECONDS)).body
-    fields = {"evidence": [{"source": "ci:2", "text": NPM}, {"source": "ci:3", "turn": 2, "text": PYTHON}]}
-    request = {"request_id": "main", "project": PROJECT, "level": "L1", "text": LESSON, "supersedes": [sha], **fields}
+    evidence = [{"source": "ci:2", "text": NPM}, {"source": "ci:3", "turn": 2, "text": PYTHON}]
+    fields = {"level": "L1", "text": LESSON, "supersedes": [sha], "user_id": USER, "evidence": evidence}
+    request = {"request_id": "main", "project": PROJECT, **fields}
     return (await client.accept(AcceptRequest.model_validate(request), deadline=SECONDS)).body
 
 

@@ -178,3 +178,45 @@ async def test_no_read_of_postgres_does_and_it_reads_what_the_fakes_read(pool, w
             assert {hit.sha: round(hit.similarity, 2) for hit in found[kind]} == {
                 hit.sha: round(hit.similarity, 2) for hit in same[kind]
             }
+
+
+PRIVATE = st.lists(WANTED, min_size=1, max_size=4).map(
+    lambda wanted: [
+        one._replace(
+            supersedes=None,
+            fields={**one.fields, "owner": "ben", "visibility": "container" if one.fields["container"] else "user"},
+        )
+        for one in wanted
+    ]
+)
+"""What another user keeps to himself, tied by evidence, parents, signatures and labels to what others may read."""
+
+
+@settings(deadline=None, max_examples=40)
+@given(wanted=STORES, private=PRIVATE)
+async def test_what_another_user_keeps_changes_nothing_that_is_read(wanted, private):
+    """Neither what is found, nor in which order, nor what a word weighs."""
+    number = next(_EXAMPLES)
+    without, beside = fake_parts(), fake_parts()
+    nodes = await store(without, wanted, number)
+    await store(beside, [*wanted, *private], number)
+    for audience in AUDIENCES:
+        assert await read(beside, audience, list(nodes)) == await read(without, audience, list(nodes))
+        assert await beside.users.known(audience) == await without.users.known(audience)
+
+
+@settings(
+    deadline=None, max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(wanted=STORES, private=PRIVATE)
+async def test_what_another_user_keeps_changes_nothing_that_is_read_of_postgres(pool, wanted, private):
+    """By its exact ways and by those of many memories."""
+    number = next(_EXAMPLES)
+    async with pool.connection() as connection:
+        await connection.execute(EMPTY)
+    parts = postgres_parts(pool)
+    many = parts._replace(users=PostgresUsers(pool, exact_limit=0, exact_words=0))
+    nodes = list(await store(parts, wanted, number))
+    before = [[await read(each, audience, nodes) for each in (parts, many)] for audience in AUDIENCES]
+    await store(parts, [*wanted, *private], number)
+    assert [[await read(each, audience, nodes) for each in (parts, many)] for audience in AUDIENCES] == before

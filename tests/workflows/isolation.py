@@ -203,6 +203,9 @@ async def _fill_theirs(stack: Stack) -> None:
 async def _fill_theirs_later(stack: Stack) -> None:
     for number, log in enumerate((GAP_LOG, OUR_LOG, SHARED_LOG, *THEIR_LOGS)):
         await stack.look_up(log, f"ask-{number}", project=THEIRS)
+    for number, user in enumerate(("user-1", "user-2") * 6):
+        turn = {"request_id": f"turn-{number}", "user_id": user, "message": f"What holds for {MARK}?"}
+        assert (await stack.send(Call("POST", "/v1/context", turn), OPERATOR)).status == 200
     question = {"request_id": "ask-q", "project": THEIRS, "question": f"Where does {MARK} come from?"}
     assert (await stack.send(Call("POST", "/memory/query", question), OPERATOR)).status == 200
 

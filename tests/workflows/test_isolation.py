@@ -151,13 +151,14 @@ def _accepts(held: list[Held]) -> list[Call]:
 
 
 def _grounds() -> list[Call]:
-    """Users of theirs, under request ids of theirs."""
-    return [
-        Call("POST", "/v1/context", {"request_id": "ask-0", "user_id": user, "message": text, "scope_level": scope})
+    """Users and containers of theirs, under request ids of theirs."""
+    bodies = [
+        {"user_id": user, "message": text, "scope_level": scope, "containers": [{"id": "chat-1"}], "read_mode": mode}
         for user in ("user-1", "user-2", "nobody")
-        for text in (THEIR_LESSON, "Where is the checklist?")
-        for scope in ("user", "user_global")
+        for text in (THEIR_LESSON, f"Which checklist is looked at before {MARK} is released?")
+        for scope, mode in (("user", "simple"), ("user_global", "balanced"), ("user_global_container", "deep"))
     ]
+    return [Call("POST", "/v1/context", {"request_id": f"turn-{number}", **body}) for number, body in enumerate(bodies)]
 
 
 def _others() -> list[Call]:
@@ -185,7 +186,7 @@ async def test_every_answer_is_that_of_a_store_where_the_others_never_were(pair)
             ], call
     assert {200, 403, 404, 422} <= set(statuses)
     # Whoever may read all is told otherwise by every kind of read: the other project was there to be told of.
-    for kind in (_shows(await _held(stack)), _gaps(), _lookups()[:4]):
+    for kind in (_shows(await _held(stack)), _gaps(), _lookups()[:4], _grounds()):
         renamed = [
             one._replace(body=one.body and {**one.body, "request_id": f"all-{one.body['request_id']}"}) for one in kind
         ]

@@ -34,8 +34,9 @@ class Helping(NamedTuple):
     `text`: the cosine, `near` what it has above a middling one. `words`: the share of the message's words by weight,
     `some` its root, since the first words in common say most; both count less where the message says little. `shared`:
     how many words. `cover`: the share of the memory's words. `fits`: the probability for the failure in the message.
-    `personal`: the memory says how the user wants things. The others are of the message alone: `does` asks for work,
-    `general` for what anybody could tell, `plain` for what the message itself holds.
+    `personal`: the memory says how somebody wants things. `foreign`: it is not this user's. The others are of the
+    message alone: `does` asks for work, `general` for what anybody could tell, `plain` for what the message itself
+    holds.
     """
 
     text: float
@@ -46,6 +47,7 @@ class Helping(NamedTuple):
     cover: float
     fits: float
     personal: float
+    foreign: float
     does: float
     general: float
     plain: float
@@ -100,6 +102,7 @@ def helping(message: Turn, candidate: Candidate, fits: float) -> Helping:
         cover=shared / max(len(held.terms), 1),
         fits=fits,
         personal=held.personal,
+        foreign=float(candidate.foreign),
         does=message.does,
         general=message.general,
         plain=message.plain,

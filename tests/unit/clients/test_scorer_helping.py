@@ -131,6 +131,12 @@ def test_features_that_no_leg_measured_are_zero():
     assert helping(turn(""), candidate(text_similarity=-0.2), 0.0) == Helping(*[0.0] * len(Helping._fields))
 
 
+def test_a_memory_of_others_has_to_fit_better():
+    """There may be any number of them, and most have nothing to do with this user's work."""
+    own = candidate(MEMORY, text_similarity=0.45, words=0.2)
+    assert 0.05 < probability(own._replace(foreign=True)) < probability(own)
+
+
 def test_a_cross_encoder_is_asked_with_the_message():
     """What is asked of a model is the message itself; without one what was asked before."""
     assert query_text(RerankQuery("a failure", "npm", message="the message")) == "the message"

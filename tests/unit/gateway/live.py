@@ -39,12 +39,12 @@ class ScriptedClient:
     async def check(self) -> None:
         if isinstance(self.error, MemError):
             raise self.error
+        await self._wait()
 
     async def look_up(self, request: Any, *, readable: Any = None) -> Reply[Any]:
         return await self._reply(request, "context", ContextAnswer)
 
-    async def _reply(self, request: Any, name: str, model: Any) -> Reply[Any]:
-        self.requests.append(request)
+    async def _wait(self) -> None:
         self.begun.set()
         if self.hold is not None:
             try:
@@ -52,6 +52,10 @@ class ScriptedClient:
             except asyncio.CancelledError:
                 self.cancelled += 1
                 raise
+
+    async def _reply(self, request: Any, name: str, model: Any) -> Reply[Any]:
+        self.requests.append(request)
+        await self._wait()
         if self.error is not None:
             raise self.error
         body = self.body or json.dumps(EXAMPLES[name]["answer"]).encode()

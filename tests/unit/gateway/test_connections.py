@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 
 import pytest
 
@@ -201,7 +202,9 @@ async def test_who_reads_slowly_but_reads_gets_all(client):
         assert b"200" in head
         taken = 0
         while taken < len(client.body):
-            taken += len(await connection.reader.read(400_000))
+            part = await connection.reader.read(400_000)
+            assert part, "hung up on"
+            taken += len(part)
             await asyncio.sleep(0.02)
 
 
@@ -225,6 +228,16 @@ async def test_requests_in_one_go_are_answered_in_order(client):
     async with gateway(client) as served, served.connected() as connection:
         await connection.send(get("/healthz") + post(ASKED) + get("/nowhere") + get("/healthz"))
         assert [(await connection.answer()).status for _ in range(4)] == [200, 200, 404, 200]
+
+
+async def test_an_answer_goes_out_at_once(client):
+    """Head and body are two packets; without this the second one waits for the first to be acknowledged."""
+    async with gateway(client) as served, served.connected() as connection:
+        await connection.send(get("/healthz"))
+        await connection.answer()
+        (accepted,) = served.server.server_state.connections
+        wire = accepted.transport.get_extra_info("socket")
+        assert wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 async def test_an_upgrade_is_a_request_as_any_other(client):

@@ -9,8 +9,10 @@ import pytest
 
 from mem.domain.errors import RequestConflict, Unavailable
 from mem.domain.grounding import GroundAnswer, GroundRequest, check_message
+from mem.domain.rights import Token, hash_of
 from mem.gateway.app import create_app
 from mem.gateway.grounding import ANSWER_EXAMPLE, PATH, REQUEST_EXAMPLE, UNKNOWN_EXAMPLE
+from mem.gateway.tokens import Tokens
 from tests.unit.gateway.test_gateway import ODD_BYTES, StubClient, StubReading, problem_of
 
 ASKED = {"request_id": "r", "user_id": "u", "message": "m"}
@@ -39,10 +41,11 @@ async def http(stub) -> AsyncIterator[httpx2.AsyncClient]:
 
 async def test_the_example_of_the_contract_is_taken_and_the_stored_bytes_come_back(http, stub):
     """Without a request id the server makes one and says it in a header."""
-    response = await http.post(PATH, json=REQUEST_EXAMPLE)
+    nameless = {name: value for name, value in REQUEST_EXAMPLE.items() if name != "request_id"}
+    response = await http.post(PATH, json=nameless)
     assert (response.status_code, response.content) == (200, ODD_BYTES)
     assert response.headers["mem-request-id"].startswith("made-")
-    assert stub.requests[0].model_dump(exclude_unset=True, exclude={"request_id"}) == REQUEST_EXAMPLE
+    assert stub.requests[0].model_dump(exclude_unset=True, exclude={"request_id"}) == nameless
 
 
 async def test_the_request_id_may_come_by_header_or_body(http, stub):
@@ -114,14 +117,29 @@ async def test_errors_are_those_of_the_other_routes(http, stub):
 
 async def test_the_description_has_true_examples(http):
     """The examples are requests and answers of the contract; a request id is never needed in the body."""
-    described = (await http.get("/openapi.json")).json()["paths"][PATH]["post"]
+    document = (await http.get("/openapi.json")).json()
+    described = document["paths"][PATH]["post"]
     asked = described["requestBody"]["content"]["application/json"]
     assert asked["example"] == REQUEST_EXAMPLE
-    assert set(asked["schema"]["required"]) == {"user_id", "message"}
-    assert "$ref" not in str(asked["schema"])
-    GroundRequest.model_validate({"request_id": "r", **asked["example"]})
+    assert asked["schema"] == {"$ref": "#/components/schemas/GroundRequest"}
+    assert set(document["components"]["schemas"]["GroundRequest"]["required"]) == {"user_id", "message"}
+    GroundRequest.model_validate(asked["example"])
     content = described["responses"]["200"]["content"]["application/json"]
     for each in (ANSWER_EXAMPLE, UNKNOWN_EXAMPLE):
         assert GroundAnswer.model_validate(each).model_dump(mode="json") == each
         assert each in [one["value"] for one in content["examples"].values()]
-    assert {"409", "413", "422", "503"} <= set(described["responses"])
+    assert {"401", "403", "409", "413", "422", "503"} <= set(described["responses"])
+
+
+async def test_a_caller_is_told_of_the_projects_of_its_token_alone(stub):
+    """What the token may read travels with the turn; a token that may read nothing is refused."""
+    reader = Token(name="reader", sha256=hash_of(b"reader"), read=["p"])
+    writer = Token(name="writer", sha256=hash_of(b"writer"), write=["p"])
+    app = create_app(stub, StubReading(), Tokens([reader, writer]))
+    transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
+        problem_of(await client.post(PATH, json=ASKED), 401)
+        problem_of(await client.post(PATH, json=ASKED, headers={"Authorization": "Bearer writer"}), 403)
+        assert stub.requests == []
+        assert (await client.post(PATH, json=ASKED, headers={"Authorization": "Bearer reader"})).status_code == 200
+    assert stub.readable == ["p"]

@@ -22,12 +22,13 @@ def client() -> ScriptedClient:
     return ScriptedClient()
 
 
-async def test_who_leaves_is_not_worked_for(client):
+@pytest.mark.parametrize("asked", [post(ASKED), get("/readyz")], ids=["with a body", "without"])
+async def test_who_leaves_is_not_worked_for(client, asked):
     """The work is cancelled, its place is free, and the log says that nobody waited."""
     client.hold = asyncio.Event()
     async with gateway(client, callers=1) as served:
         async with served.connected() as connection:
-            await connection.send(post(ASKED))
+            await connection.send(asked)
             await client.begun.wait()
         line = await served.log.line()
         assert (line["outcome"], line["status"], client.cancelled) == ("gone", None, 1)
@@ -75,7 +76,7 @@ async def test_a_caller_too_many_is_sent_away_at_once(client):
         shed = await served.exchange(post(ASKED))
         assert (shed.status, shed.headers["retry-after"]) == (503, "1")
         assert shed.problem["title"] == "Unavailable"
-        for path in ("/healthz", "/readyz", "/metrics"):
+        for path in ("/healthz", "/metrics"):
             assert (await served.exchange(get(path))).status == 200
         client.hold.set()
         assert [(await one).status for one in working] == [200, 200]
@@ -190,10 +191,11 @@ async def test_what_does_not_end_in_time_is_told_so_when_the_gateway_ends(client
             await busy.send(post(ASKED))
             await client.begun.wait()
             served.server.should_exit = True
+            await served.serving
+            assert served.server.server_state.tasks == set()
             answer = await busy.answer()
             assert (answer.status, answer.headers["retry-after"], client.cancelled) == (503, "1", 1)
             assert answer.problem["detail"] == "The gateway ends."
-            await served.serving
         assert {each["outcome"] for each in served.log.events} == {"ended"}
 
 

@@ -210,12 +210,15 @@ async def test_requests_at_once_get_the_bytes_that_were_stored_first(world):
     assert first.body == second.body
 
 
-async def test_other_rights_are_another_request(world):
-    """A stored answer is never given to a caller who may read other projects."""
+async def test_callers_of_other_rights_never_meet(world):
+    """A stored answer is never given to who may read other projects, nor does a conflict tell that somebody asked."""
     await world.remember(TESTS)
-    await world.outcome(request_id="r", readable=["p"])
-    with pytest.raises(RequestConflict):
-        await world.outcome(request_id="r", readable=["p", "q"])
+    for readable in (None, ["p"], ["q", "p"], []):
+        await world.outcome(request_id="r", readable=readable)
+        assert LedgerKey("ground", user_scope(USER, readable), "r") in world.state.ledger
+        with pytest.raises(RequestConflict):
+            await world.outcome(request_id="r", readable=readable, read_mode="deep")
+    assert len(world.state.ledger) == 4
 
 
 async def test_the_ledger_names_no_user(world):
