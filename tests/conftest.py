@@ -23,6 +23,7 @@ FIRST = ("e2e", "faults", "workflows", "contract")
 """Where a test, or a file of tests, may take long: what is short comes last and fills up what time is left."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of several processes one runs all tests of a file, so that no fixture of a file is made twice.
 

@@ -187,25 +187,25 @@ KNOWN_WRONG = [
 ]
 
 
-@pytest.mark.parametrize("around", ["{}", "at {}", "{} here", "at {} here"])
 @pytest.mark.parametrize(("what", "text", "expected"), MASKED, ids=[case[0] for case in MASKED])
-def test_noise_is_masked(what: str, text: str, expected: str, around: str) -> None:
+def test_noise_is_masked(what: str, text: str, expected: str) -> None:
     """Volatile text is replaced, bare and with text before and after it."""
-    assert mask(around.format(text)) == around.format(expected)
+    for around in ("{}", "at {}", "{} here", "at {} here"):
+        assert mask(around.format(text)) == around.format(expected)
 
 
-@pytest.mark.parametrize("around", ["{}", "at {}", "{} here", "at {} here", "({})", "{}: it", '"{}"'])
 @pytest.mark.parametrize("text", KEPT)
-def test_identity_is_kept(text: str, around: str) -> None:
+def test_identity_is_kept(text: str) -> None:
     """Codes, names and versions stay, bare and with text before and after them."""
-    assert mask(around.format(text)) == around.format(text)
+    for around in ("{}", "at {}", "{} here", "at {} here", "({})", "{}: it", '"{}"'):
+        assert mask(around.format(text)) == around.format(text)
 
 
-@pytest.mark.parametrize("text", [case[1] for case in MASKED] + KEPT)
-def test_masking_twice_is_masking_once(text: str) -> None:
+def test_masking_twice_is_masking_once() -> None:
     """The mask of a mask is itself."""
-    assert mask(mask(text)) == mask(text)
-    assert mask_coarse(mask_coarse(text)) == mask_coarse(text)
+    texts = [case[1] for case in MASKED] + KEPT
+    for masked in (mask, mask_coarse):
+        assert [text for text in texts if masked(masked(text)) != masked(text)] == []
 
 
 def test_a_plain_secret_and_its_placeholder_are_one() -> None:

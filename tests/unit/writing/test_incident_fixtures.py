@@ -9,7 +9,7 @@ import pytest
 
 from mem.domain.accepting import MAX_EVIDENCE_BYTES, MAX_TEXT_BYTES
 from mem.parsing.redact import redact
-from tests.incidents import Decision, Incident, content_words, decisions, incidents, tools
+from tests.incidents import content_words, decisions, incidents, tools
 
 INCIDENTS = incidents()
 DECISIONS = decisions()
@@ -18,9 +18,6 @@ MAX_EVIDENCE_LINES = 60
 MIN_LOG_LINES = 5
 HOST = re.compile(r"\w://(?:[^\s/@\"']*@)?([A-Za-z0-9._-]+)")
 NOBODY = re.compile(r"[.](?:example|example\.com|internal|svc)$|^(?:example\.com|localhost|[\d.]+|[^.]+)$")
-
-each_incident = pytest.mark.parametrize("incident", INCIDENTS, ids=lambda incident: incident.id)
-each_entry = pytest.mark.parametrize("entry", [*INCIDENTS, *DECISIONS], ids=lambda entry: entry.id)
 
 
 def test_there_are_enough_incidents_over_enough_tools():
@@ -50,50 +47,49 @@ def test_no_entry_is_there_twice():
         assert [value for value, count in Counter(values).items() if count > 1] == []
 
 
-@each_incident
-def test_error_and_memory_share_no_content_word(incident: Incident):
+def test_error_and_memory_share_no_content_word():
     """What leads from the error to its memory is never the memory's own wording."""
-    assert content_words(incident.error)
-    assert content_words(incident.error) & content_words(incident.memory) == frozenset()
+    for incident in INCIDENTS:
+        assert content_words(incident.error), incident.id
+        assert content_words(incident.error) & content_words(incident.memory) == frozenset(), incident.id
 
 
-@each_incident
-def test_the_error_is_another_occurrence_than_the_evidence(incident: Incident):
+def test_the_error_is_another_occurrence_than_the_evidence():
     """No error stands in the evidence as it is."""
-    assert all(incident.error not in record.text for record in incident.evidence)
+    for incident in INCIDENTS:
+        assert all(incident.error not in record.text for record in incident.evidence), incident.id
 
 
-@each_incident
-def test_evidence_that_shows_the_failure_is_an_excerpt_with_noise(incident: Incident):
+def test_evidence_that_shows_the_failure_is_an_excerpt_with_noise():
     """It has several lines, one of which at least has something in common with the error; talk may be short."""
-    assert incident.evidence
-    if incident.shows:
-        log = max((record.text for record in incident.evidence), key=lambda text: text.count("\n"))
-        assert log.count("\n") + 1 >= MIN_LOG_LINES
-        assert any(content_words(record.text) & content_words(incident.error) for record in incident.evidence)
+    assert all(incident.evidence for incident in INCIDENTS)
+    for incident in INCIDENTS:
+        if incident.shows:
+            log = max((record.text for record in incident.evidence), key=lambda text: text.count("\n"))
+            assert log.count("\n") + 1 >= MIN_LOG_LINES, incident.id
+            error = content_words(incident.error)
+            assert any(content_words(record.text) & error for record in incident.evidence), incident.id
 
 
-@each_entry
-def test_texts_are_within_their_limits(entry: Incident | Decision):
+def test_texts_are_within_their_limits():
     """Each could be brought to an acceptance as it is."""
-    assert 0 < len(entry.memory.encode()) <= MAX_TEXT_BYTES
-    for record in entry.evidence:
-        assert record.source
-        assert record.turn >= 1
-        assert 1 <= record.text.count("\n") + 1 <= MAX_EVIDENCE_LINES
-        assert 0 < len(record.text.encode()) <= MAX_EVIDENCE_BYTES
-    if isinstance(entry, Incident):
-        assert 1 <= entry.error.count("\n") + 1 <= MAX_ERROR_LINES
+    for entry in (*INCIDENTS, *DECISIONS):
+        assert 0 < len(entry.memory.encode()) <= MAX_TEXT_BYTES, entry.id
+        for record in entry.evidence:
+            assert record.source, entry.id
+            assert record.turn >= 1, entry.id
+            assert 1 <= record.text.count("\n") + 1 <= MAX_EVIDENCE_LINES, entry.id
+            assert 0 < len(record.text.encode()) <= MAX_EVIDENCE_BYTES, entry.id
+    assert all(1 <= incident.error.count("\n") + 1 <= MAX_ERROR_LINES for incident in INCIDENTS)
 
 
-@each_entry
-def test_texts_hold_no_secret_and_name_no_real_host(entry: Incident | Decision):
+def test_texts_hold_no_secret_and_name_no_real_host():
     """Redaction finds nothing in them, so what is measured is what is written; their addresses belong to nobody."""
-    texts = [entry.memory, *(record.text for record in entry.evidence)]
-    texts += [entry.error] if isinstance(entry, Incident) else []
-    for text in texts:
-        assert redact(text).text == text
-        assert [host for host in HOST.findall(text) if not NOBODY.search(host)] == []
+    texts = [entry.memory for entry in (*INCIDENTS, *DECISIONS)]
+    texts += [record.text for entry in (*INCIDENTS, *DECISIONS) for record in entry.evidence]
+    texts += [incident.error for incident in INCIDENTS]
+    assert [text for text in texts if redact(text).text != text] == []
+    assert [host for text in texts for host in HOST.findall(text) if not NOBODY.search(host)] == []
 
 
 @pytest.mark.parametrize(
