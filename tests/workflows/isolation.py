@@ -18,6 +18,7 @@ from mem.gateway.app import create_app
 from mem.gateway.reading import Reading
 from mem.gateway.tokens import Tokens
 from mem.ports import AppendPlan, Skill
+from mem.recall.query import read_failure
 from mem.settings import Settings
 from mem.testing import FakeClock, FakeEmbedder
 from mem.wiring import open_ports
@@ -35,6 +36,8 @@ SHARED_LOG = (
 )
 OUR_LOG = "Traceback (most recent call last):\n  File \"app.py\", line 3, in f\n    g()\nKeyError: 'colour'\n"
 GAP_LOG = "error[E0425]: cannot find value `zz` in this scope\n --> src/main.rs:3:5\n"
+CROSSING_LOG = GAP_LOG.replace("zz", "crossing_gate")
+"""Leads to a memory that another project's superseded, and one of ours that one."""
 _BUCKET = (
     "Error: error creating S3 Bucket ({0}): BucketAlreadyExists: The requested bucket name is not available.\n"
     '  on main.tf line 12, in resource "aws_s3_bucket" "{0}":\n'
@@ -213,6 +216,8 @@ async def _fill_theirs_later(stack: Stack) -> None:
 async def _cross(stack: Stack, *, others: bool) -> None:
     """Chains and edges through the other project; without it they lead straight on."""
     first = await stack.append("Rotate the log of the crossing gate every night.", OURS)
+    signatures = read_failure(CROSSING_LOG).signatures
+    await stack.rig.ports.failures.link(project=OURS, request_id="crossing", sha=first, signatures=signatures)
     between: tuple[str, ...] = (first,)
     parents: tuple[str, ...] = ()
     if others:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.temporal_server import MAIN, OTHER
 from tests.workflows.isolation import (
+    CROSSING_LOG,
     GAP_LOG,
     MARK,
     NOBODYS_LOGS,
@@ -33,7 +34,7 @@ from tests.workflows.isolation import (
     stacks,
 )
 
-LOGS = (SHARED_LOG, OUR_LOG, GAP_LOG, *THEIR_LOGS, *NOBODYS_LOGS)
+LOGS = (SHARED_LOG, OUR_LOG, GAP_LOG, CROSSING_LOG, *THEIR_LOGS, *NOBODYS_LOGS)
 LEVELS = ["L0", "L1", "L2", "R"]
 NOWHERE = "f" * 63
 
@@ -98,7 +99,7 @@ def _lookups() -> list[Call]:
     bodies = [
         {**one, **({"scope": scope} if scope else {}), "project": project, "request_id": f"look-{number}-{scope}"}
         for number, one in enumerate(asked)
-        for scope in (None, "all-projects")
+        for scope in ((None, "all-projects") if "signature_source" in one else (None,))
         for project in ((OURS, OPEN) if number == 0 else (OURS,))
     ]
     theirs = [{"signature_source": SHARED_LOG, "project": OURS, "request_id": f"ask-{number}"} for number in range(5)]
@@ -119,7 +120,8 @@ def _queries() -> list[Call]:
 
 def _accepts(held: list[Held]) -> list[Call]:
     """Their words, what they rest on, and what they replaced; under their request ids and for their users."""
-    theirs = list({one[2:]: one.sha for one in held if one.project == THEIRS}.values())
+    kinds = {one[2:]: one.sha for one in held if one.project == THEIRS}
+    theirs = [sha for _, sha in sorted(kinds.items())]
     log = [{"source": "ci:9", "turn": 1, "text": THEIR_LOGS[0]}]
     made: list[dict[str, Any]] = [
         {"text": THEIR_LESSON, "evidence": log},
@@ -134,11 +136,7 @@ def _accepts(held: list[Held]) -> list[Call]:
     ]
     for number, sha in enumerate([*theirs, f"{NOWHERE}1"]):
         fresh = {"text": f"What rests on number {number} is told by the crate of the mirror.", "evidence": log}
-        made += [
-            {**fresh, "parents": [sha]},
-            {**fresh, "parents": [sha], "level": "L2"},
-            {**fresh, "supersedes": [sha]},
-        ]
+        made += [{**fresh, "parents": [sha], "level": ("L1", "L2")[number % 2]}, {**fresh, "supersedes": [sha]}]
     made.append({"text": "What rests on a beginning is told by the mirror.", "parents": [theirs[0][:12]]})
     bodies = [
         {"level": "L1", "project": OURS, "request_id": f"their-{number}", **one} for number, one in enumerate(made)
@@ -155,8 +153,11 @@ def _grounds() -> list[Call]:
     bodies = [
         {"user_id": user, "message": text, "scope_level": scope, "containers": [{"id": "chat-1"}], "read_mode": mode}
         for user in ("user-1", "user-2", "nobody")
-        for text in (THEIR_LESSON, f"Which checklist is looked at before {MARK} is released?")
-        for scope, mode in (("user", "simple"), ("user_global", "balanced"), ("user_global_container", "deep"))
+        for text, scope, mode in (
+            (THEIR_LESSON, "user_global", "balanced"),
+            (f"Which checklist is looked at before {MARK} is released?", "user_global_container", "deep"),
+            (f"Who looks at the checklist before {MARK}?", "user", "simple"),
+        )
     ]
     return [Call("POST", "/v1/context", {"request_id": f"turn-{number}", **body}) for number, body in enumerate(bodies)]
 
