@@ -22,10 +22,11 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Commands and servers of the tests start faster where what Python compiled is kept.
+# One process runs all tests of a file, so that no fixture of a file is made twice. What the tests start, starts
+# faster where what Python compiled is kept.
 test: export PYTHONDONTWRITEBYTECODE =
 test: lint
-	$(BIN)/pytest -m "not slow" -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder
 
 # One of the slow tests asks a real model, of which nothing else needs to know.
 test-slow: install .venv/model
