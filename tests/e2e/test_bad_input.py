@@ -154,11 +154,12 @@ async def test_the_header_names_the_request_or_the_server_does(loop: Loop) -> No
 
 
 async def test_what_is_no_json_is_a_problem_document(loop: Loop) -> None:
-    """A broken body is told as such."""
+    """A broken body is told as such, and so is one of another type."""
     async with httpx2.AsyncClient(base_url=loop.stack.http) as client:
-        response = await client.post("/memory/context", content=b"{not json", headers={"content-type": "text/plain"})
-    assert response.status_code == 422
-    assert response.json()["title"] == "InvalidRequest"
+        for kind, status in (("application/json", 422), ("text/plain", 415)):
+            response = await client.post("/memory/context", content=b"{not json", headers={"content-type": kind})
+            assert response.status_code == status
+            assert response.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize(
