@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from mem.cli.terminal import unsteered
 from mem.domain.errors import InvalidRequest, MemError
-from mem.domain.faults import told
+from mem.domain.faults import not_installed, told
 
 T = TypeVar("T")
 
@@ -67,9 +67,7 @@ def explained() -> Iterator[None]:
         say(f"error: {told(error)}")
         raise typer.Exit(2) from None
     except ModuleNotFoundError as error:
-        if (error.name or "mem").split(".")[0] == "mem":
-            raise
-        say(f"error: {error.name} is not installed. Install mem-worker[local,worker,http].")
+        say(f"error: {not_installed(error, 'local,worker,http')}")
         raise typer.Exit(1) from None
 
 

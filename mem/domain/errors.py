@@ -5,7 +5,7 @@ MemError
 │   └── TooLarge            a text or body is over a limit (413)
 ├── Unauthorized            the caller brings no token, or one that is not known (401)
 ├── Forbidden               the caller's token lacks the right (403)
-├── RequestConflict         the request id was used before with another body (409)
+├── RequestConflict         the request id was used before with another body or rights (409)
 ├── NotFound                no node, record or request under that name (404)
 │   └── AmbiguousPrefix     several nodes begin with that prefix, so it names none (422)
 ├── Unavailable             a part that the call needs does not answer (503)
@@ -51,13 +51,13 @@ class Forbidden(MemError):
 
 
 class RequestConflict(MemError):
-    """The request id was used before with another body."""
+    """The request id was used before with another body, or under other rights."""
 
     @classmethod
     def of(cls, request: str) -> RequestConflict:
         """The conflict of one request, named by its id."""
         return cls(
-            f"The request id {request!r} was used before with another body.",
+            f"The request id {request!r} was used before with another body, or under other rights.",
             "Send the same body to get the same answer, or choose a new request id.",
         )
 

@@ -1,8 +1,10 @@
-"""The faults of an input in words."""
+"""The faults of an input, and of an installation, in words."""
 
 from __future__ import annotations
 
 from pydantic import ValidationError
+
+from mem.domain.errors import ConfigurationError
 
 
 def told(error: ValidationError, *, whole: str = "input", most: int | None = None) -> str:
@@ -18,3 +20,20 @@ def told(error: ValidationError, *, whole: str = "input", most: int | None = Non
     ]
     more = f"; and {len(faults) - most} more" if most is not None and len(faults) > most else ""
     return "; ".join(faults[:most]) + more
+
+
+def not_installed(error: ModuleNotFoundError, extras: str) -> ConfigurationError:
+    """What to install where an import failed.
+
+    Args:
+        error: of the import.
+        extras: those of this package that bring what the caller needs.
+
+    Raises:
+        ModuleNotFoundError: what is missing is a part of this package, which no extra brings.
+    """
+    if (error.name or "mem").split(".")[0] == "mem":
+        raise error
+    return ConfigurationError(
+        f"{error.name} is not installed.", f'Install it with `pip install "PATH-OF-THE-CHECKOUT[{extras}]"`.'
+    )

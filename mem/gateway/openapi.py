@@ -32,9 +32,9 @@ PROBLEMS: dict[int, tuple[str, str, str]] = {
     404: ("No memory that the caller may read begins so.", "NotFound", "No memory begins with 'abcd'."),
     408: ("Head or body did not come in time.", "Request Timeout", "The body did not come within 30 s."),
     409: (
-        "The request id was used before with another body.",
+        "The request id was used before with another body, or under other rights.",
         "RequestConflict",
-        "The request id 'run-812-step-4' was used before with another body.",
+        "The request id 'run-812-step-4' was used before with another body, or under other rights.",
     ),
     413: ("The body, or a text in it, is over its limit.", "TooLarge", "The body is over 32 MB."),
     415: (

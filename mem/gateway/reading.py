@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Self
 
 from mem.domain.errors import Unavailable
+from mem.domain.faults import not_installed
 from mem.domain.gaps import GapsAnswer, GapsRequest
 from mem.domain.shown import ShownMemory
 
@@ -87,10 +88,6 @@ def _imported() -> Callable[[str], AbstractAsyncContextManager[Reader]]:
     try:
         from mem.reading import open_reader  # noqa: PLC0415 - a gateway without a database needs none of it
     except ModuleNotFoundError as error:
-        if (error.name or "mem").split(".")[0] == "mem":
-            raise
-        raise Unavailable(
-            f"This gateway cannot read the database: {error.name} is not installed.",
-            "Install mem-worker[worker,http] where the gateway runs.",
-        ) from error
+        missing = not_installed(error, "worker")
+        raise Unavailable(f"This gateway cannot read the database: {missing.cause}", missing.remedy) from error
     return open_reader

@@ -70,7 +70,7 @@ async def test_where_the_extra_is_missing_it_says_how_to_install_it(tmp_path: Pa
     process = await started(tmp_path, "--project", "dock", PYTHONPATH=path)
     out, err = await asyncio.wait_for(process.communicate(), 60)
     assert (process.returncode, out) == (1, b"")
-    assert err.decode() == "error: mcp is not installed. Install mem-worker[mcp].\n"
+    assert err.decode() == ('error: mcp is not installed. Install it with `pip install "PATH-OF-THE-CHECKOUT[mcp]"`.\n')
 
 
 async def test_without_tokens_it_listens_to_this_machine_alone(tmp_path: Path) -> None:

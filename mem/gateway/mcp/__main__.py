@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from mem.addresses import find_addresses
 from mem.clients.temporal.ending import end
-from mem.domain.errors import ConfigurationError, MemError
-from mem.domain.faults import told
+from mem.domain.errors import MemError
+from mem.domain.faults import not_installed, told
 from mem.gateway.mcp.reaching import Reaching
 from mem.settings import Settings
 
@@ -40,10 +40,7 @@ async def serve(settings: Settings, arguments: argparse.Namespace) -> None:
 
             await serve_stdio(reaching, arguments.project)
     except ModuleNotFoundError as error:
-        if (error.name or "mem").split(".")[0] == "mem":
-            raise
-        extras = "mcp,http" if arguments.http else "mcp"
-        raise ConfigurationError(f"{error.name} is not installed.", f"Install mem-worker[{extras}].") from error
+        raise not_installed(error, "mcp,http" if arguments.http else "mcp") from error
 
 
 async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
