@@ -11,8 +11,8 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from mem.domain.canonical import strict_json
-from mem.domain.errors import InvalidRequest
+from mem.domain.canonical import strict_json, whole_numbers
+from mem.domain.errors import InvalidRequest, RequestConflict
 from mem.domain.faults import told
 from mem.gateway.asgi import name_request
 from mem.gateway.problems import RefusedError
@@ -32,7 +32,8 @@ async def read_fields(request: Request) -> dict[str, Any]:
     Raises:
         RefusedError: the body is not declared to be JSON, is encoded, or does not come in time.
         TooLarge: the body is over its limit.
-        InvalidRequest: the body is no JSON object, or header and body name different request ids.
+        InvalidRequest: the body is no JSON object.
+        RequestConflict: header and body name different request ids.
     """
     _check_declared(request)
     fields = _parsed(await _read(request))
@@ -42,7 +43,7 @@ async def read_fields(request: Request) -> dict[str, Any]:
         raise InvalidRequest("The header Idempotency-Key stands twice.", "Send it once.")
     header = next(iter(named), None)
     if header is not None and inside is not None and header != inside:
-        raise InvalidRequest(
+        raise RequestConflict(
             "The header Idempotency-Key and `request_id` in the body differ.", "Send one of them, or equal ones."
         )
     request_id = inside if inside is not None else header
@@ -128,7 +129,7 @@ def _parsed(body: bytearray) -> dict[str, Any]:
         raise InvalidRequest("The body is empty.", _REMEDY)
     check_structure(body)
     try:
-        fields = strict_json(body)
+        fields = whole_numbers(strict_json(body))
     except ValueError as error:
         raise InvalidRequest(f"The body is no JSON: {error}.", _REMEDY) from error
     if not isinstance(fields, dict):

@@ -32,7 +32,7 @@ PROBLEMS: dict[int, tuple[str, str, str]] = {
     404: ("No memory that the caller may read begins so.", "NotFound", "No memory begins with 'abcd'."),
     408: ("Head or body did not come in time.", "Request Timeout", "The body did not come within 30 s."),
     409: (
-        "The request id was used before with another body.",
+        "The request id was used before with another body, or header and body name two.",
         "RequestConflict",
         "The request id 'run-812-step-4' was used before with another body.",
     ),

@@ -148,7 +148,7 @@ async def test_the_header_names_the_request_or_the_server_does(loop: Loop) -> No
     named = await loop.post("/memory/context", body, **{"Idempotency-Key": "by-header"})
     assert named.headers["mem-request-id"] == "by-header"
     both = await loop.post("/memory/context", {**body, "request_id": "other"}, **{"Idempotency-Key": "by-header"})
-    assert both.status_code == 422
+    assert both.status_code == 409
     made = await loop.post("/memory/context", body)
     assert made.headers["mem-request-id"].startswith("made-")
 
