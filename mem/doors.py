@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from mem.domain.accepting import MAX_EVIDENCE_BYTES, MAX_REASON_CHARACTERS, AcceptRequest, Evidence
+from pydantic import BaseModel, ValidationError
+
+from mem.domain.accepting import (
+    MAX_EVIDENCE_BYTES,
+    MAX_REASON_CHARACTERS,
+    MAX_SOURCE_CHARACTERS,
+    AcceptRequest,
+    Evidence,
+)
 from mem.domain.canonical import canonical_json
 from mem.domain.errors import InvalidRequest
+from mem.domain.faults import told
 from mem.domain.grounding import (
     MAX_MESSAGE_BYTES,
     MAX_METADATA_CHARACTERS,
@@ -14,6 +23,7 @@ from mem.domain.grounding import (
     GroundInput,
     GroundRequest,
 )
+from mem.domain.ids import MAX_SHA_CHARACTERS
 from mem.domain.lookup import MAX_TASK_CHARACTERS, MAX_TOOL_CHARACTERS, ContextRequest, LookUpInput
 from mem.domain.query import MAX_QUESTION_CHARACTERS, QueryInput, QueryRequest
 from mem.parsing import distill
@@ -23,6 +33,7 @@ from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 DISTILL_ABOVE_BYTES = 64 * 1024
 
 MessageT = TypeVar("MessageT", bound=AcceptRequest | LookUpInput | QueryInput | GroundInput)
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class SentLog(NamedTuple):
@@ -122,21 +133,22 @@ def prepare_candidate(request: AcceptRequest) -> Prepared[AcceptRequest]:
     """The candidate without secrets and hidden characters, its long logs distilled.
 
     Raises:
-        InvalidRequest: an id looks like a secret.
+        InvalidRequest: an id looks like a secret, or nothing is left of a text.
     """
     refuse_secret_ids(
         request_id=request.request_id, project=request.project, user_id=request.user_id, container=request.container
     )
     notes = _Notes()
-    fields: dict[str, object] = {
+    # What stands for a secret can be longer than the secret.
+    fields = request.model_dump(exclude_unset=True) | {
         "text": notes.short(request.text),
-        "evidence": [_evidence(each, notes) for each in request.evidence],
-        "parents": [notes.short(each) for each in request.parents],
-        "supersedes": [notes.short(each) for each in request.supersedes],
+        "evidence": [_evidence(each, notes).model_dump(exclude_unset=True) for each in request.evidence],
+        "parents": [notes.short(each)[:MAX_SHA_CHARACTERS] for each in request.parents],
+        "supersedes": [notes.short(each)[:MAX_SHA_CHARACTERS] for each in request.supersedes],
     }
     if request.tool is not None:
         fields["tool"] = notes.short(request.tool)[:MAX_TOOL_CHARACTERS] or None
-    return Prepared(request.model_copy(update=fields), notes.told())
+    return Prepared(_cleaned(AcceptRequest, fields), notes.told())
 
 
 def prepare_reason(reason: str) -> str:
@@ -173,7 +185,7 @@ def prepare_lookup(request: ContextRequest) -> Prepared[LookUpInput]:
         safe, line_map, origin = notes.log(request.signature_source, DISTILL_ABOVE_BYTES)
         fields |= {"signature_source": safe, **origin}
         sent = SentLog(safe, line_map)
-    return Prepared(LookUpInput.model_validate(fields), notes.told(), sent)
+    return Prepared(_cleaned(LookUpInput, fields), notes.told(), sent)
 
 
 def prepare_question(request: QueryRequest) -> Prepared[QueryInput]:
@@ -187,14 +199,14 @@ def prepare_question(request: QueryRequest) -> Prepared[QueryInput]:
     # What stands for a secret can be longer than the secret.
     safe = notes.question(request.question)[:MAX_QUESTION_CHARACTERS]
     fields = request.model_dump(exclude_unset=True) | {"question": safe}
-    return Prepared(QueryInput.model_validate(fields), notes.told())
+    return Prepared(_cleaned(QueryInput, fields), notes.told())
 
 
 def prepare_ground(request: GroundRequest) -> Prepared[GroundInput]:
     """The message without secrets and hidden characters, a long one distilled, and what the host says cleaned likewise.
 
     Raises:
-        InvalidRequest: an id looks like a secret.
+        InvalidRequest: an id looks like a secret, or nothing is left of the message.
     """
     refuse_secret_ids(request_id=request.request_id, user_id=request.user_id)
     for container in request.containers:
@@ -207,9 +219,21 @@ def prepare_ground(request: GroundRequest) -> Prepared[GroundInput]:
     for container in fields.get("containers", []):
         if container.get("type"):
             container["type"] = notes.short(container["type"])[:MAX_TYPE_CHARACTERS]
-    return Prepared(GroundInput.model_validate(fields), notes.told())
+    return Prepared(_cleaned(GroundInput, fields), notes.told())
 
 
 def _evidence(evidence: Evidence, notes: _Notes) -> Evidence:
     safe, _, origin = notes.log(evidence.text, MAX_EVIDENCE_BYTES)
-    return evidence.model_copy(update={"source": notes.short(evidence.source), "text": safe, **origin})
+    source = notes.short(evidence.source)[:MAX_SOURCE_CHARACTERS]
+    return evidence.model_copy(update={"source": source, "text": safe, **origin})
+
+
+def _cleaned(model: type[ModelT], fields: dict[str, Any]) -> ModelT:
+    """The message of fields that held to the contract before they were cleaned."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise InvalidRequest(
+            f"Without its hidden characters and secrets the request breaks the contract: {told(error, most=5)}.",
+            "Send text that can be seen.",
+        ) from None

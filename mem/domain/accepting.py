@@ -17,6 +17,7 @@ MAX_TEXT_BYTES = 8 * 1024
 MAX_EVIDENCE_BYTES = 64 * 1024
 MAX_EVIDENCE_TOTAL_BYTES = 1024 * 1024
 MAX_REASON_CHARACTERS = 500
+MAX_SOURCE_CHARACTERS = 500
 
 Wait = Literal["all", "durable"]
 Rule = Literal[
@@ -43,7 +44,7 @@ class Evidence(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    source: Text = Field(min_length=1, max_length=500)
+    source: Text = Field(min_length=1, max_length=MAX_SOURCE_CHARACTERS)
     turn: int | None = Field(default=None, ge=0, le=2**31 - 1)
     text: Text = Field(min_length=1)
     original_sha: Sha | None = None

@@ -6,6 +6,9 @@ import hashlib
 import json
 from typing import Any
 
+_MAX_EXACT = 2**53
+"""Beyond it a number with a point does not tell one whole number from the next."""
+
 
 def canonical_json(value: Any) -> bytes:
     """`value` as JSON with sorted keys and no spaces, in UTF-8: equal values give equal bytes."""
@@ -26,6 +29,19 @@ def strict_json(text: str | bytes | bytearray) -> Any:
     except UnicodeEncodeError as error:
         raise ValueError("a text holds a lone surrogate") from error
     return value
+
+
+def whole_numbers(value: Any) -> Any:
+    """A value of JSON in which whole numbers are integers however they were written, as JSON Schema has it."""
+    match value:
+        case float() if value.is_integer() and abs(value) <= _MAX_EXACT:
+            return int(value)
+        case dict():
+            return {name: whole_numbers(each) for name, each in value.items()}
+        case list():
+            return [whole_numbers(each) for each in value]
+        case _:
+            return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from mem.domain.errors import ConfigurationError
+from mem.domain.ids import MEANT
 
 
 def told(error: ValidationError, *, whole: str = "input", most: int | None = None) -> str:
@@ -15,8 +17,8 @@ def told(error: ValidationError, *, whole: str = "input", most: int | None = Non
         most: tell so many faults, and count the rest.
     """
     faults = [
-        f"{'.'.join(str(part) for part in fault['loc']) or whole}: {fault['msg']}"
-        for fault in error.errors(include_url=False, include_input=False, include_context=False)
+        f"{'.'.join(str(part) for part in fault['loc']) or whole}: {_said(fault)}"
+        for fault in error.errors(include_url=False, include_input=False)
     ]
     more = f"; and {len(faults) - most} more" if most is not None and len(faults) > most else ""
     return "; ".join(faults[:most]) + more
@@ -37,3 +39,8 @@ def not_installed(error: ModuleNotFoundError, extras: str) -> ConfigurationError
     return ConfigurationError(
         f"{error.name} is not installed.", f'Install it with `pip install "PATH-OF-THE-CHECKOUT[{extras}]"`.'
     )
+
+
+def _said(fault: ErrorDetails) -> str:
+    """What is wrong; a pattern of names in words, since nobody reads which characters are invisible."""
+    return MEANT.get(str(fault.get("ctx", {}).get("pattern")), fault["msg"])

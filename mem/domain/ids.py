@@ -22,10 +22,13 @@ def _encodable(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_encodable)]
 """What a caller writes; JSON escapes and Python can hold halves of characters, which nothing behind a door can."""
-Project = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}\z")]
-RequestId = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,200}\z")]
+_PROJECT_NAME = r"^[A-Za-z0-9._-]{1,64}\z"
+_REQUEST_ID = r"^[\x20-\x7e]{1,200}\z"
+Project = Annotated[str, StringConstraints(pattern=_PROJECT_NAME)]
+RequestId = Annotated[str, StringConstraints(pattern=_REQUEST_ID)]
 Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}\z")]
-ShaOrPrefix = Annotated[Text, StringConstraints(max_length=64)]
+MAX_SHA_CHARACTERS = 64
+ShaOrPrefix = Annotated[Text, StringConstraints(max_length=MAX_SHA_CHARACTERS)]
 """As a caller writes it; what is no sha names no node, which is for the gate to say."""
 _BEYOND = "".join(f"{chr(first)}-{chr(last)}" for first, last in (
     (0x110BD, 0x110BD), (0x110CD, 0x110CD), (0x13430, 0x1343F), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
@@ -37,8 +40,16 @@ _INVISIBLE = (
     rf"\u2028-\u202e\u2060-\u206f\ue000-\uf8ff\ufeff\ufff0-\ufffb{_BEYOND}"
 )
 """Controls, format characters, separators of lines, private use: in a form that every engine for patterns reads."""
-Identity = Annotated[str, StringConstraints(pattern=rf"^[^{_INVISIBLE}]{{1,200}}\z")]
+_IDENTITY = rf"^[^{_INVISIBLE}]{{1,200}}\z"
+Identity = Annotated[str, StringConstraints(pattern=_IDENTITY)]
 """A user or container: refused, not cleaned, where it holds invisible characters, so that no two become one."""
+
+MEANT: Mapping[str, str] = {
+    _IDENTITY: "Use 1 to 200 characters that can be seen",
+    _PROJECT_NAME: "Use 1 to 64 letters, digits, '.', '_' and '-'",
+    _REQUEST_ID: "Use 1 to 200 printable ASCII characters",
+}
+"""What the patterns of names say, in words."""
 
 SHARED = "*"
 """Stands in the project column of reference and skills that every project sees; no project can have this name."""
@@ -72,9 +83,7 @@ def checked_project(project: str) -> str:
     try:
         return _PROJECT.validate_python(project)
     except ValidationError as error:
-        raise InvalidRequest(
-            f"{project[:80]!r} is no project.", "Use 1 to 64 letters, digits, '.', '_' and '-'."
-        ) from error
+        raise InvalidRequest(f"{project[:80]!r} is no project.", f"{MEANT[_PROJECT_NAME]}.") from error
 
 
 def is_project(name: str) -> bool:

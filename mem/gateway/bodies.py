@@ -11,7 +11,7 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from mem.domain.canonical import strict_json
+from mem.domain.canonical import strict_json, whole_numbers
 from mem.domain.errors import InvalidRequest
 from mem.domain.faults import told
 from mem.gateway.asgi import name_request
@@ -128,7 +128,7 @@ def _parsed(body: bytearray) -> dict[str, Any]:
         raise InvalidRequest("The body is empty.", _REMEDY)
     check_structure(body)
     try:
-        fields = strict_json(body)
+        fields = whole_numbers(strict_json(body))
     except ValueError as error:
         raise InvalidRequest(f"The body is no JSON: {error}.", _REMEDY) from error
     if not isinstance(fields, dict):

@@ -136,18 +136,17 @@ def replies(model: type[BaseModel], told: str, example: Any, *statuses: int, **m
 
 
 def posted(model: type[BaseModel], example: Any) -> dict[str, Any]:
-    """A request body with its request id, for a route that reads them itself."""
-    key = {
-        "name": "Idempotency-Key",
-        "in": "header",
-        "required": False,
-        "description": "The request id, as it may also stand in the body. A request that is sent again under its id "
-        "gets the same bytes and counts once; without an id each send is a request of its own.",
-        "schema": {"type": "string", "pattern": r"^[\x21-\x7e]([\x20-\x7e]{0,198}[\x21-\x7e])?$"},
-        "example": example["request_id"],
-    }
+    """A request body with its request id, for a route that reads them itself.
+
+    The header stands in words alone: no schema can say that it and the field of the body are one, and may not differ.
+    """
     content = {"schema": {"$ref": f"{COMPONENTS}{model.__name__}"}, "example": kept(example)}
-    return {"parameters": [key], "requestBody": {"required": True, "content": {"application/json": content}}}
+    return {
+        "description": "The request id stands in the body or in the header `Idempotency-Key`; two that differ are a "
+        "422. A request that is sent again under its id gets the same bytes and counts once; without an id each send "
+        "is a request of its own, under the id of the header `Mem-Request-Id` of the answer.",
+        "requestBody": {"required": True, "content": {"application/json": content}},
+    }
 
 
 def describe(app: FastAPI, requests: Mapping[type[BaseModel], Mapping[str, Any]]) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 _FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})")
 _ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+")
-_QUOTE = re.compile(r"\s{0,3}>\s?")
+_QUOTE = re.compile(r"(?:\s{0,3}>(?!=)\s?)*")
 _STOP = re.compile(r"[.!?\u2026]+[\"')\]\u201d\u2019*_`]*(?=\s)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*")
 _SPAN = re.compile(r"`[^`\n]{1,400}`|\([^()\n]{1,400}\)|\"[^\"\n]{1,300}\"|\u201c[^\u201d\n]{1,300}\u201d")
 _LAST_WORD = re.compile(r"[\w.'-]*\Z")
@@ -56,7 +56,7 @@ def _blocks(text: str) -> Iterator[tuple[str, bool]]:
         elif fenced:
             lines.append(line)
         else:
-            bare = _QUOTE.sub("", line)
+            bare = line[quoted.end() :] if (quoted := _QUOTE.match(line)) else line
             heading = _HEADING.match(bare)
             opening = heading or _ITEM.match(bare)
             if opening or not bare.strip():

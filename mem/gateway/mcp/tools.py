@@ -11,6 +11,7 @@ from mcp_types import CallToolResult, Tool, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
+from mem.domain.canonical import whole_numbers
 from mem.domain.errors import InvalidRequest, MemError, TooLarge
 from mem.domain.grounding import GroundAnswer, GroundRequest
 from mem.domain.ids import Text, derived_request_id
@@ -93,6 +94,7 @@ class Tools:
         try:
             given = {field: value for field, value in (arguments or {}).items() if value is not None}
             _check_size(given)
+            given = whole_numbers(given)
             if name == "memory_show":
                 return await self._show(given, rights)
             fields = {**self._defaults(name), **given}

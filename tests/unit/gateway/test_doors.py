@@ -6,6 +6,7 @@ import pytest
 
 from mem.domain.accepting import MAX_EVIDENCE_BYTES, AcceptRequest
 from mem.domain.canonical import canonical_json, sha256_hex
+from mem.domain.errors import InvalidRequest
 from mem.domain.lookup import MAX_TASK_CHARACTERS, ContextRequest
 from mem.domain.query import MAX_QUESTION_CHARACTERS, QueryRequest
 from mem.doors import DISTILL_ABOVE_BYTES, prepare_candidate, prepare_lookup, prepare_question
@@ -157,3 +158,34 @@ def test_all_notes_are_told():
         "Secrets were redacted: github-token, secret.",
         "A long log was distilled to its failing parts.",
     )
+
+
+SHORT_SECRETS = "password=q1w2e3r4 " * 40
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"evidence": [{"source": SHORT_SECRETS[:500], "text": "e"}]},
+        {"parents": [SHORT_SECRETS[:64]]},
+        {"supersedes": [SHORT_SECRETS[:64]]},
+        {"tool": SHORT_SECRETS[:64]},
+    ],
+    ids=["source", "parents", "supersedes", "tool"],
+)
+def test_a_text_that_redaction_makes_longer_stays_within_its_limit(fields):
+    """What stands for a secret is cut, not held against the caller."""
+    message = prepare_candidate(candidate(**fields)).message
+    assert AcceptRequest.model_validate(message.model_dump()) == message
+    assert "q1w2e3r4" not in message.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("evidence", "field"),
+    [({"source": HIDDEN, "text": "e"}, "evidence.1.source"), ({"source": "s", "text": HIDDEN}, "evidence.1.text")],
+    ids=["source", "text"],
+)
+def test_evidence_of_hidden_characters_alone_is_refused(evidence, field):
+    """Nothing is left of it, and the caller is told where."""
+    with pytest.raises(InvalidRequest, match=field):
+        prepare_candidate(candidate(evidence=[{"source": "s", "text": "e"}, evidence]))

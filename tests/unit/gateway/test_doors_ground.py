@@ -48,6 +48,13 @@ def test_hidden_characters_are_taken_out():
     assert (message.message, message.metadata.app, message.containers[0].type) == ("why", "a", "t")
 
 
+@pytest.mark.parametrize("message", [HIDDEN, "\x00\x01", "\ufeff"], ids=["zero-width", "controls", "mark"])
+def test_a_message_of_hidden_characters_alone_is_refused(message):
+    """Nothing is left of it."""
+    with pytest.raises(InvalidRequest, match="message"):
+        prepare_ground(turn(message=message))
+
+
 def test_a_clean_turn_goes_as_it_came():
     """What needs nothing is not touched, and unset fields stay unset."""
     asked = turn(containers=[{"id": "c"}], read_mode="deep")

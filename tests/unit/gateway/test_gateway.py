@@ -151,6 +151,16 @@ async def test_two_different_request_ids_are_refused(http, stub):
     assert stub.requests == []
 
 
+@pytest.mark.parametrize("written", [b"7.0", b"0.7e1", b"7"])
+async def test_a_whole_number_is_one_however_it_is_written(http, stub, written):
+    """As JSON Schema has it; one with a part behind the point is none."""
+    body = b'{"project": "p", "question": "Why?", "k": %s}'
+    await http.post("/memory/query", content=body % written, headers={"content-type": "application/json"})
+    assert stub.requests[0].k == 7
+    other = await http.post("/memory/query", content=body % b"7.5", headers={"content-type": "application/json"})
+    assert "k:" in problem_of(other, 422)["detail"]
+
+
 async def test_a_request_without_an_id_gets_a_new_one(http, stub):
     """Two sends without an id are two requests, each told its id, also where no answer came."""
     body = {key: value for key, value in ASKED.items() if key != "request_id"}
@@ -237,7 +247,7 @@ BAD_FIELDS = {
     "log as list": {"signature_source": ["line"]},
     "tool as object": {"tool": {}},
     "budget as text": {"budget": "6000"},
-    "budget as float": {"budget": 6000.0},
+    "budget as float": {"budget": 6000.5},
     "no budget": {"budget": 0},
     "too much budget": {"budget": 100_001},
     "scope": {"scope": "galaxy"},

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mem.parsing.sentences import leans, sentences
 
@@ -16,6 +18,8 @@ WHOLE = [
     "Dr. J. Smith of Acme Inc. owns the U.S. cluster, i.e. us-east-1.",
     "Ask for https://example.com/a?b=c.d and 10.0.0.1:8080 first",
     "Wait for it … then go on",
+    "It needs python >= 3.9 and a -> b => c: run foo > out.txt 2>&1, where List<String> is typed.",
+    ">= 3.9 is what it needs.",
 ]
 
 
@@ -40,6 +44,7 @@ def test_what_is_one_sentence(text):
         ("1. Stop it\n2. Start it", ["Stop it", "Start it"]),
         ("Run this:\n```sh\nmake a\nmake b\n```\nThen wait.", ["Run this: make a make b", "Then wait."]),
         ("> quoted words. More of it.", ["quoted words.", "More of it."]),
+        (">> twice quoted, a > b.\n> > It goes on.", ["twice quoted, a > b.", "It goes on."]),
         ("缓存已满。请清空它。", ["缓存已满。", "请清空它。"]),
         ("Mails go out at 5 p.m. Alerts do not.", ["Mails go out at 5 p.m.", "Alerts do not."]),
         ("", []),
@@ -49,6 +54,12 @@ def test_what_is_one_sentence(text):
 def test_where_sentences_end(text, parts):
     """Stops before a new beginning, paragraphs, items and headings end one; a wrapped line does not."""
     assert sentences(text) == parts
+
+
+@given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=80))
+def test_nothing_of_a_line_is_lost(text):
+    """What does not begin a line is no markup of it: commands and comparisons are told as they were written."""
+    assert " ".join(sentences(f"Run {text}")).split() == ["Run", *text.split()]
 
 
 @pytest.mark.parametrize("text", ["It was the cache.", "Then restart it.", "That\u2019s why.", "But not on Mondays."])
