@@ -49,7 +49,8 @@ SELECT 'common', node_sha, similarity, {live} FROM ({common}) AS common (node_sh
 
 -- name: own_words
 -- What a user's own lessons hold of terms: a row for each that holds one, and rows without a sha that count and measure them
--- all, those for everybody apart.
+-- all, those for everybody apart; and a row for those of others and own ones that are for everybody, of which `shared` is null:
+-- how long they are, how many, and how many of them hold each term.
 WITH mine AS MATERIALIZED (
     SELECT node_sha, level, project, visibility = 'global' AS shared, length, times FROM lexical_entry
     WHERE level IN ('L1', 'L2') AND owner = %(user)s AND {may_read}
@@ -62,6 +63,16 @@ SELECT node_sha, level, project, shared, length,
        ARRAY(SELECT coalesce((times -> term)::integer, 0) FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (term, place)
              ORDER BY place), {live}
 FROM mine WHERE times ?| %(terms)s::text[]
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, coalesce(sum(length), 0)::bigint, coalesce(sum(nodes), 0)::integer || ARRAY(
+    SELECT coalesce(sum(f.nodes), 0)::integer
+    FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (asked, place)
+    LEFT JOIN lexical_frequency f ON f.term = asked AND f.level_group = 'lesson'
+         AND (%(readable)s::text[] IS NULL OR f.project = ANY(%(readable)s))
+    GROUP BY place ORDER BY place
+), NULL
+FROM lexical_total WHERE level_group = 'lesson' AND %(others)s AND nodes > 0
+     AND (%(readable)s::text[] IS NULL OR project = ANY(%(readable)s))
 
 -- name: matching
 -- The lessons for everybody that hold any of the chosen terms, and how often each term that was asked for.
