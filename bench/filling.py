@@ -17,7 +17,9 @@ from psycopg import sql as compose
 from psycopg.types.json import Jsonb
 
 from mem.clients.minilm import MiniLmEmbedder
+from mem.domain.canonical import sha256_hex
 from mem.domain.nodes import Level, Node, Visibility
+from mem.domain.signatures import ALGO
 from mem.parsing.likeness import rules_sha
 from mem.parsing.terms import rules_sha as terms_sha
 from mem.parsing.terms import terms
@@ -43,6 +45,11 @@ SAID = 8
 
 _KINDS: tuple[Visibility, ...] = (*("global", "user") * 9, "container", "container")
 _THREADS = 7
+_TOOLS = ("pytest", "docker", "npm", "pip", "git", "cargo", "terraform", "kubectl", "make", "ruff")
+SIGNATURES = 2_000
+"""Signatures of failures, one for every third lesson of a user, and the first tools far more often than the last."""
+PARENTS = 3
+"""Lessons of the same user that a synthesis is of."""
 
 _VERBS = ("refuses", "drops", "retries", "loses", "truncates", "blocks", "reloads", "caches", "rejects", "doubles")
 _NOUNS = (
@@ -78,7 +85,8 @@ class Filled(NamedTuple):
 async def fill(pool: Pool, embedder: MiniLmEmbedder, seeds: Sequence[str], lessons: int, users: int = 0) -> None:
     """Add so many lessons, a tenth as many chunks of reference, and their vectors, around those of `seeds`.
 
-    With `users` each lesson belongs to one of so many: near a half of them is private, a tenth is of a container.
+    With `users` each lesson belongs to one of so many: near a half of them is private, a tenth is of a container, a third
+    carries a signature, and a tenth is a synthesis of others of the same user.
     """
     centres = np.asarray(await embedder.embed(seeds), dtype=np.float32)
     chance = np.random.default_rng(7)
@@ -86,11 +94,15 @@ async def fill(pool: Pool, embedder: MiniLmEmbedder, seeds: Sequence[str], lesso
 
     async def work(connection: Connection) -> None:
         dropped = await _drop_indexes(connection)
+        if users:
+            await _copy_signatures(connection)
         for begin in range(0, lessons, BATCH):
             numbers = range(begin, min(begin + BATCH, lessons))
             made = [_owned(_lesson(words, number, lessons), number, users) for number in numbers]
             await _copy_nodes(connection, made)
             await _copy_lines(connection, made, begin)
+            if users:
+                await _copy_ties(connection, made, begin, users)
             await _copy_entries(connection, made)
             await _copy_vectors(connection, "text", made, centres, chance)
             shown = [node for node in made if words.random() < SYMPTOMS]
@@ -139,7 +151,9 @@ def _owned(lesson: Node, number: int, users: int) -> Node:
         return lesson
     kind: Visibility = _KINDS[number // users % len(_KINDS)]
     container = f"thread-{number // users % _THREADS}" if kind == "container" else None
-    return lesson.model_copy(update={"owner": f"user-{number % users}", "visibility": kind, "container": container})
+    level: Level = "L1" if number // users % 10 else "L2"
+    owned = {"owner": f"user-{number % users}", "visibility": kind, "container": container, "level": level}
+    return lesson.model_copy(update=owned)
 
 
 def _chunk(words: _Words, number: int) -> Node:
@@ -201,6 +215,35 @@ async def _copy_lines(connection: Connection, made: Sequence[Node], begin: int) 
             if node.owner is not None:
                 row = [node.sha, node.owner, node.project, node.visibility, node.container, number]
                 await copy.write_row([*row, headline(node.text), LINE_BY])
+
+
+async def _copy_signatures(connection: Connection) -> None:
+    columns = "sig_sha, sig_coarse, algo, tool, rule, message, excerpt"
+    async with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY failure_signature ({columns}) FROM STDIN".encode()) as copy,
+    ):
+        for number in range(SIGNATURES):
+            tool = _TOOLS[int(len(_TOOLS) * (number / SIGNATURES) ** 2)]
+            await copy.write_row([_signature(number), _signature(number), ALGO, tool, "bench", f"failure {number}", ""])
+
+
+async def _copy_ties(connection: Connection, made: Sequence[Node], begin: int, users: int) -> None:
+    statement = "COPY signature_link (sig_sha, node_sha) FROM STDIN"
+    async with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for number, node in enumerate(made, begin):
+            if number % 3 == 0:
+                await copy.write_row([_signature(number // 3 % SIGNATURES), node.sha])
+    statement = "COPY memory_edge (child_sha, parent_sha) FROM STDIN"
+    async with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for place, node in enumerate(made):
+            parents = made[place + users :: users][:PARENTS] if node.level == "L2" else []
+            for parent in parents:
+                await copy.write_row([node.sha, parent.sha])
+
+
+def _signature(number: int) -> str:
+    return sha256_hex(f"bench {number}")
 
 
 async def _count_words(connection: Connection) -> None:

@@ -154,6 +154,11 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
         legs = await opened.enter_async_context(
             await open_pool(url, size=settings.database_pool, statement_timeout_ms=LEG_STATEMENT_MS)
         )
+        kept = await opened.enter_async_context(
+            await open_pool(
+                url, size=settings.database_pool, statement_timeout_ms=LEG_STATEMENT_MS, keep_plans=True
+            )
+        )
         memories = PostgresMemories(writes, clock)
         extractive = ExtractiveProjector()
         reranker = await open_reranker(settings, opened)
@@ -162,7 +167,7 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
         controlled = None if prompts is None else _open_controller(settings, prompts, memories, tokens, opened)
         enhancer = None if controlled is None else controlled.enhancer
         ground = GroundPorts(
-            PostgresUsers(legs), asking.ledger, embedder, reranker, tokens, controlled=enhancer is not None
+            PostgresUsers(legs, kept=kept), asking.ledger, embedder, reranker, tokens, controlled=enhancer is not None
         )
         yield Ports(
             journal=PostgresJournal(writes, clock),

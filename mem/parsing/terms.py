@@ -59,6 +59,11 @@ def terms(text: str) -> Terms:
     return Terms(dict(sorted(times.items())), length)
 
 
+def distinct_terms(text: str) -> frozenset[str]:
+    """The terms of a short text, without how often it holds each."""
+    return frozenset(_found(text))
+
+
 def asked_terms(text: str, *, failing: bool) -> list[str]:
     """The terms to search with, each once: without stop words where the text is words and has others.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -39,17 +38,12 @@ async def gate(users: Users, reranker: Reranker, legs: GroundLegs, asked: Asked,
 async def _remember(
     users: Users, legs: GroundLegs, asked: Asked, hits: Hits, most: int
 ) -> Mapping[str, Remembered] | None:
-    """The candidates; those that the other sources found are read while the graph is asked."""
-
-    async def read(shas: Sequence[str]) -> dict[str, Remembered] | None:
-        if not shas:
-            return {}
-        return await legs.run("memories", "read", users.remembered(shas, asked.audience), None)
-
-    first = hits.best(most)
-    known, _ = await asyncio.gather(read(first), follow(users, legs, asked, hits))
-    others = await read([sha for sha in hits.best(most) if sha not in set(first)])
-    return None if known is None else known | (others or {})
+    """The candidates, once the graph was asked, so that all are read at once."""
+    await follow(users, legs, asked, hits)
+    shas = hits.best(most)
+    if not shas:
+        return {}
+    return await legs.run("memories", "read", users.remembered(shas, asked.audience), None)
 
 
 async def _passed(

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from mem.domain.grounding import Source
 from mem.domain.nodes import VectorKind
-from mem.parsing.terms import terms
+from mem.parsing.terms import distinct_terms
 from mem.ports import Audience, Embedder, SnapshotEntry, Users, Vector, VectorHit, WordHit
 from mem.recall.gather import embedded
 from mem.recall.ground_modes import Mode
@@ -202,7 +202,7 @@ async def _vector(users: Users, legs: GroundLegs, asked: Asked, reading: Reading
 @lru_cache(_REMEMBERED)
 def _words_of(line: str) -> frozenset[str]:
     """The terms of a line of a summary, which is read at every turn of its user."""
-    return frozenset(terms(line).times)
+    return distinct_terms(line)
 
 
 def _alternating(one: Sequence[str], other: Sequence[str]) -> list[str]:

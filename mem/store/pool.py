@@ -44,11 +44,17 @@ _CALLERS_CHARACTERS = frozenset(
 
 
 async def open_pool(
-    url: str, *, size: int = 8, statement_timeout_ms: int | None = None, read_only: bool = False
+    url: str,
+    *,
+    size: int = 8,
+    statement_timeout_ms: int | None = None,
+    read_only: bool = False,
+    keep_plans: bool = False,
 ) -> Pool:
     """Open a pool of up to `size` connections; a statement that takes longer than the timeout is ended.
 
-    With `read_only` the database refuses whatever would change anything.
+    With `read_only` the database refuses whatever would change anything. With `keep_plans` a statement is planned once on
+    a connection, whatever its parameters are: for those that take longer to plan than to run.
 
     Raises:
         ConfigurationError: `url` is no connection string, or the database was not migrated.
@@ -59,6 +65,8 @@ async def open_pool(
         await connection.execute(sql("session.settings"))
         if statement_timeout_ms is not None:
             await connection.execute(sql("session.statement_timeout"), {"milliseconds": str(statement_timeout_ms)})
+        if keep_plans:
+            await connection.execute(sql("session.keep_plans"))
         if read_only:
             await connection.execute(sql("session.read_only"))
         await register_vector_async(connection)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, LiteralString
 
 from pgvector import HalfVector
 from psycopg.rows import class_row, dict_row
 
-from mem.domain.nodes import Level, StoredNode, VectorKind
+from mem.domain.nodes import StoredNode, VectorKind
 from mem.domain.signatures import ALGO
 from mem.ports import Audience, KnownUser, Neighbour, Remembered, SnapshotEntry, Vector, VectorHit, WordHit
 from mem.store import lexical, snapshots, user_words, vectors
-from mem.store.audience import best_standing, common, parameters, statement
+from mem.store.audience import Found, best_standing, common, parameters, statement
 from mem.store.pool import Connection, Pool, in_transaction, on_connection
 from mem.store.queries import sql
+from mem.store.reaching import within
 from mem.writing.snapshot import ENTRIES
 
 _DAY = 10
 """Characters of a time that name its day."""
-
-LESSONS: tuple[Level, ...] = ("L1", "L2")
 
 EXACT_LIMIT = 3_000
 """Fewer than for a lookup, since a turn waits for less: so many are scanned in two milliseconds."""
@@ -30,6 +30,7 @@ class PostgresUsers:
     """The users port; every method is one round of `in_transaction` or `on_connection`.
 
     Args:
+        kept: connections that keep plans, for the statements that are as good for all parameters; without it `pool`.
         algo: the version of the algorithm of signatures that is the current one.
         exact_limit: up to so many live vectors that are for everybody, of a kind, a scan of them all finds the nearest.
         exact_words: among so many lessons that are for everybody every one that holds a term is scored.
@@ -39,11 +40,13 @@ class PostgresUsers:
         self,
         pool: Pool,
         *,
+        kept: Pool | None = None,
         algo: int = ALGO,
         exact_limit: int = EXACT_LIMIT,
         exact_words: int = lexical.EXACT_LIMIT,
     ) -> None:
         self._pool = pool
+        self._kept = pool if kept is None else kept
         self._algo = algo
         self._exact_limit = exact_limit
         self._exact_words = exact_words
@@ -57,7 +60,7 @@ class PostgresUsers:
             found, containers = row or (False, ())
             return KnownUser(found, tuple(containers))
 
-        return await on_connection(self._pool, work)
+        return await on_connection(self._kept, work)
 
     async def snapshot(self, audience: Audience) -> list[SnapshotEntry]:
         """The newest of the user's own lessons that the audience may read, a line for each, newest first."""
@@ -67,7 +70,7 @@ class PostgresUsers:
             rows = await (await connection.execute(statement("users.snapshot"), asked)).fetchall()
             return [SnapshotEntry(*row) for row in rows]
 
-        return await on_connection(self._pool, work)
+        return await on_connection(self._kept, work)
 
     async def refresh_snapshot(self, sha: str) -> int:
         """Bring the rolling summary of a memory's owner up to date; how many entries it has.
@@ -84,14 +87,18 @@ class PostgresUsers:
             ModelMismatch: the vector has another dimension than the index.
         """
 
+        name: LiteralString = "users.nearest_own" if audience.scope == "user" else "users.nearest"
+        asked = {
+            "vector": HalfVector(list(vector)),
+            "exact_limit": self._exact_limit,
+            **parameters(audience),
+            **within(common(audience)),
+        }
+
         async def work(connection: Connection) -> list[VectorHit]:
-            async def fetch(wanted: int) -> tuple[Sequence[VectorHit], float | None]:
-                found = [await _own(connection, kind, vector, audience, wanted)]
-                if audience.scope != "user":
-                    reach = common(audience)
-                    shared = vectors.nearest(connection, kind, LESSONS, vector, reach, wanted, self._exact_limit)
-                    found.append(await shared)
-                return [hit for hits in found for hit in hits], _cut(found, wanted)
+            async def fetch(wanted: int) -> Found[VectorHit]:
+                rows = await vectors.rows(connection, statement(name, kind), {**asked, "limit": wanted})
+                return _found(rows, wanted)
 
             return await best_standing(connection, audience, fetch, limit)
 
@@ -109,14 +116,13 @@ class PostgresUsers:
         async def work(connection: Connection) -> list[str]:
             asked = {"labels": list(labels), **parameters(audience)}
 
-            async def fetch(wanted: int) -> tuple[Sequence[VectorHit], float | None]:
+            async def fetch(wanted: int) -> Found[VectorHit]:
                 cursor = await connection.execute(statement("users.labelled"), {**asked, "limit": wanted})
-                hits = [VectorHit(*row) for row in await cursor.fetchall()]
-                return hits, _cut([hits], wanted)
+                return _found(await cursor.fetchall(), wanted)
 
             return [hit.sha for hit in await best_standing(connection, audience, fetch, limit)]
 
-        return await on_connection(self._pool, work) if labels else []
+        return await on_connection(self._kept, work) if labels else []
 
     async def neighbours(self, shas: Sequence[str], audience: Audience, limit: int) -> list[Neighbour]:
         """The readable lessons that an edge or a shared signature ties to another one, which is among `shas`."""
@@ -126,7 +132,7 @@ class PostgresUsers:
             cursor = connection.cursor(row_factory=class_row(Neighbour))
             return await (await cursor.execute(statement("users.neighbours"), asked)).fetchall()
 
-        return await on_connection(self._pool, work) if shas else []
+        return await on_connection(self._kept, work) if shas else []
 
     async def signed(self, keys: Sequence[str], audience: Audience, limit: int) -> list[str]:
         """The readable lessons that a signature with one of these exact keys points at, by sha."""
@@ -136,7 +142,7 @@ class PostgresUsers:
             rows = await (await connection.execute(statement("users.signed"), asked)).fetchall()
             return [sha for (sha,) in rows]
 
-        return await on_connection(self._pool, work) if keys else []
+        return await on_connection(self._kept, work) if keys else []
 
     async def remembered(self, shas: Sequence[str], audience: Audience) -> dict[str, Remembered]:
         """Those of `shas` that are readable lessons, whoever found them."""
@@ -147,7 +153,7 @@ class PostgresUsers:
             rows = await (await cursor.execute(statement("users.remembered"), asked)).fetchall()
             return {row["stored_sha"]: _remembered(row) for row in rows}
 
-        return await on_connection(self._pool, work) if shas else {}
+        return await on_connection(self._kept, work) if shas else {}
 
 
 def _remembered(row: dict[str, Any]) -> Remembered:
@@ -156,13 +162,13 @@ def _remembered(row: dict[str, Any]) -> Remembered:
     return Remembered(StoredNode.model_construct(**row), symptom, tool, at and at[:_DAY])
 
 
-async def _own(
-    connection: Connection, kind: VectorKind, vector: Vector, audience: Audience, limit: int
-) -> list[VectorHit]:
-    asked = {"vector": HalfVector(list(vector)), "limit": limit, **parameters(audience)}
-    return await vectors.search(connection, statement("users.nearest_own", kind), asked)
-
-
-def _cut(searches: Sequence[Sequence[VectorHit]], wanted: int) -> float | None:
-    """From which similarity on a search may have more hits than it gave; None where all gave all."""
-    return max((min(hit.similarity for hit in hits) for hits in searches if len(hits) >= wanted), default=None)
+def _found(rows: Sequence[Any], wanted: int) -> Found[VectorHit]:
+    """Rows of which search each is, its sha and similarity, and whether it is live; a search may have more than these."""
+    # A vector without length has no angle to any other.
+    told = [row for row in rows if not math.isnan(row[2])]
+    searches: dict[str, list[float]] = {}
+    for search, _, similarity, _ in told:
+        searches.setdefault(search, []).append(similarity)
+    left = max((min(each) for each in searches.values() if len(each) >= wanted), default=None)
+    hits = [VectorHit(sha, similarity) for _, sha, similarity, _ in told]
+    return Found(hits, [sha for _, sha, _, live in told if not live], left)

@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 from pgvector import HalfVector
+from psycopg.rows import TupleRow
 
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import ModelMismatch
@@ -123,12 +124,21 @@ async def search(connection: Connection, statement: bytes, parameters: Mapping[s
     Raises:
         ModelMismatch: the vector has another dimension than the index.
     """
+    # A vector without length has no angle to any other.
+    found = await rows(connection, statement, parameters)
+    return [VectorHit(sha, similarity) for sha, similarity in found if not math.isnan(similarity)]
+
+
+async def rows(connection: Connection, statement: bytes, parameters: Mapping[str, Any]) -> list[TupleRow]:
+    """The rows of a statement that compares with a vector.
+
+    Raises:
+        ModelMismatch: the vector has another dimension than the index.
+    """
     try:
-        rows = await (await connection.execute(statement, parameters)).fetchall()
+        return await (await connection.execute(statement, parameters)).fetchall()
     except psycopg.errors.DataException as error:
         raise ModelMismatch(
             f"The query vector does not fit the vector index: {str(error).splitlines()[0]}.",
             "Use the embedding model that the index was made with.",
         ) from error
-    # A vector without length has no angle to any other.
-    return [VectorHit(sha, similarity) for sha, similarity in rows if not math.isnan(similarity)]

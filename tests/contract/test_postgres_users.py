@@ -62,7 +62,7 @@ async def test_private_lessons_are_read_by_their_owner_alone(pool):
             plan = "\n".join(line for (line,) in await (await connection.execute(statement, given)).fetchall())
             assert index in plan, name
             assert "Seq Scan on memory" not in plan
-            assert "Seq Scan on lexical" not in plan
+            assert "Seq Scan on lexical_entry" not in plan
 
 
 async def test_private_vectors_are_neither_counted_nor_in_the_common_index(pool, postgres):

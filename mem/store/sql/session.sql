@@ -17,6 +17,10 @@ SET idle_in_transaction_session_timeout = '30s'
 -- End each later statement of this connection that takes longer.
 SELECT set_config('statement_timeout', %(milliseconds)s, false)
 
+-- name: keep_plans
+-- Plan a prepared statement once for all parameters.
+SET plan_cache_mode = force_generic_plan
+
 -- name: read_only
 -- Let no later statement of this connection change anything.
 SET default_transaction_read_only = on
