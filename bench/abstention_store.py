@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -128,8 +128,9 @@ class Bench:
         return answer
 
     def _without(self, hidden: frozenset[str]) -> Any:
-        async def lineages(shas: Sequence[str]) -> dict[str, Lineage]:
-            return await self.ports.memories.lineages([sha for sha in shas if self.ids.get(sha) not in hidden])
+        async def lineages(shas: Sequence[str], told: Collection[str] | None = None) -> dict[str, Lineage]:
+            kept = [sha for sha in shas if self.ids.get(sha) not in hidden]
+            return await self.ports.memories.lineages(kept, told)
 
         return lineages
 
