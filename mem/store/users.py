@@ -86,7 +86,6 @@ class PostgresUsers:
         Raises:
             ModelMismatch: the vector has another dimension than the index.
         """
-
         name: LiteralString = "users.nearest_own" if audience.scope == "user" else "users.nearest"
         asked = {
             "vector": HalfVector(list(vector)),
