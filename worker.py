@@ -131,6 +131,7 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
     async with AsyncExitStack() as opened:
         ports = await opened.enter_async_context(open_ports(found, settings, PROMPTS))
         await ports.look_up.prepare()
+        await ports.ground.prepare()
         worker = build_worker(client, ports, task_queue=found.task_queue, interceptors=interceptors)
         await opened.enter_async_context(worker)
         log.info("worker ready", task_queue=found.task_queue)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from mem.domain.grounding import ScopeLevel
 from mem.parsing.likeness import same
@@ -96,13 +98,13 @@ class _Kept:
         self._scope = scope
         self._withheld = withheld
         self._taken: list[tuple[Unit, list[str]]] = []
+        self._places: dict[str, list[int]] = {}
         self._spent = _FRAME
         self._misses = 0
 
     def take(self, unit: Unit) -> None:
         """Take a unit unless one that says the same is there, or the block would get too long."""
-        least = weights().alike
-        known = next((shas for each, shas in self._taken if _alike(each, unit, least)), None)
+        known = self._known(unit)
         if known is not None:
             if unit.sha not in known:
                 known.append(unit.sha)
@@ -112,12 +114,32 @@ class _Kept:
         spent = self._spent + cost
         if self._misses == _MISSES or (self._taken and spent > self._limit + _SLACK):
             return
-        self._taken.append((unit, [unit.sha]))
+        self._take(unit)
         # Far below the limit the sum of the parts is near enough.
-        if spent + _SLACK > self._limit and not self._unless_too_long(self._taken.pop):
+        if spent + _SLACK > self._limit and not self._unless_too_long(self._untake):
             self._misses += 1
         else:
             self._spent, self._misses = spent, 0
+
+    def _known(self, unit: Unit) -> list[str] | None:
+        """The memories of the first unit that says the same; only those that share enough terms are compared."""
+        taken, least = self._taken, weights().alike
+        shared = Counter(chain.from_iterable(self._places[term] for term in unit.terms if term in self._places))
+        enough = least * len(unit.terms)
+        near = sorted(at for at, terms in shared.items() if terms >= max(enough, least * len(taken[at][0].terms)))
+        if not unit.terms:
+            near = [at for at, (each, _) in enumerate(taken) if not each.terms]
+        return next((taken[at][1] for at in near if _alike(taken[at][0], unit)), None)
+
+    def _take(self, unit: Unit) -> None:
+        for term in unit.terms:
+            self._places.setdefault(term, []).append(len(self._taken))
+        self._taken.append((unit, [unit.sha]))
+
+    def _untake(self) -> None:
+        unit, _ = self._taken.pop()
+        for term in unit.terms:
+            self._places[term].pop()
 
     def enhancement(self) -> Enhancement | None:
         """What was taken; None where nothing was."""
@@ -142,9 +164,6 @@ class _Kept:
         return headed(told, self._withheld, first=next(at for at, (unit, _) in enumerate(ordered) if unit is first))
 
 
-def _alike(one: Unit, other: Unit, least: float) -> bool:
-    """Whether two units say the same; only those that share enough of their terms are compared."""
-    few, many = sorted((len(one.terms), len(other.terms)))
-    if few < least * many or len(one.terms & other.terms) < least * many:
-        return one.text == other.text
+def _alike(one: Unit, other: Unit) -> bool:
+    """Whether two units say the same."""
     return one.text == other.text or same(one.text, other.text)

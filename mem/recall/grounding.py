@@ -10,6 +10,7 @@ from typing import Protocol
 
 from mem.domain.grounding import OPERATION, GroundAnswer, GroundInput, ScopeLevel, check_message
 from mem.domain.ids import fingerprint_of, user_scope
+from mem.parsing.orders import prepare_orders
 from mem.ports import Embedder, Ledger, LedgerKey, Reranker, TokenCounter, Users
 from mem.recall.enhancement import Enhancement, Relevant
 from mem.recall.enhancer import extract
@@ -78,6 +79,10 @@ class GroundTurns:
         self._ports = ports
         self._leg_seconds = leg_seconds
         self._total_seconds = total_seconds
+
+    async def prepare(self) -> None:
+        """Load the rules by which a text may stand in a prompt, which takes longer than most answers do."""
+        await asyncio.to_thread(prepare_orders)
 
     async def __call__(self, request: GroundInput) -> GroundOutcome | GroundFound:
         """Answer a turn, or return what was answered to it before, or what a controller is to be asked about.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mem.parsing.orders.given import about_orders, any_order, given, order_rules, plain_orders
-from mem.parsing.orders.shown import Treatment, treatment, without_tokens
+from mem.parsing.orders.shown import Treatment, prepare_orders, treatment, without_tokens
 
 __all__ = [
     "Treatment",
@@ -12,6 +12,7 @@ __all__ = [
     "given",
     "order_rules",
     "plain_orders",
+    "prepare_orders",
     "treatment",
     "without_tokens",
 ]

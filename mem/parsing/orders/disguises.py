@@ -18,6 +18,7 @@ from urllib.parse import unquote
 from ahocorasick_rs import AhoCorasick
 
 from mem.parsing.orders.lookalikes import plain_letters
+from mem.parsing.patterns import found_by
 from mem.parsing.sanitize import strip_unsafe
 
 _DEPTH = 3
@@ -37,6 +38,7 @@ _ESCAPES = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]
 _ENTITY = re.compile(r"&(?:#|[a-zA-Z]{2,8};)")
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 _LEET_WORD = re.compile(r"[A-Za-z0-9@$!|]{3,24}")
+_WORD = re.compile(r"[A-Za-z0-9@$!|]+")
 _LEET = str.maketrans("01345789@$!|", "oieastbgasil")
 _LEET_L = str.maketrans("01345789@$!|", "oleastbgasll")
 _GLUE = re.compile(r"(?<=[A-Za-z])[_./\\|~+*=^\u00b7\u2022\u2024\u2026,;:-]+(?=[A-Za-z])|[`*|]+")
@@ -58,8 +60,8 @@ _SMALL = str.maketrans(
 _TURNED = "\u0250\u0254\u01dd\u025f\u0183\u0265\u0131\u027e\u029e\u026f\u0279\u0287\u028c\u028d\u028e"
 _UPRIGHT = str.maketrans(f"{_TURNED}unpdbq", "acefghijkmrtvwynudpqb")
 _LONG = re.compile(r"[A-Za-z]{14,200}")
-_OTHER = re.compile(r"[^a-z]+")
-_DRAWN = re.compile(r"[A-Za-z][0134578@$!|]|[0134578@$!|][A-Za-z]")
+_NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz"))
+_DRAWN = r"[A-Za-z][0134578@$!|]|[0134578@$!|][A-Za-z]"
 _REGIONAL = {0x1F1E6 + place: chr(ord("a") + place) for place in range(26)}
 
 
@@ -83,6 +85,36 @@ def decoded_prose(text: str) -> str | None:
     return next((said for said in _runs(text) if len(said.split()) >= 3 and _ENGLISH.search(said)), None)
 
 
+def plain_readings(text: str) -> Iterator[str]:
+    """The readings of a text that is known to hold nothing to decode, no spaced letters and no strange ones."""
+    yield text
+    yield from _drawn(text, {text})
+
+
+def decodes(text: str) -> bool:
+    """Whether a run of code in `text` stands for a text."""
+    return next(_runs(text), None) is not None
+
+
+def drawn(text: str) -> Iterator[str]:
+    """The words of `text` that have figures or signs among their letters, with letters in their place."""
+    for word in _WORD.findall(text):
+        if not word.isalpha() and any(map(str.isalpha, word)):
+            yield word.translate(_LEET)
+            yield word.translate(_LEET_L)
+
+
+def merged(text: str) -> tuple[str, str]:
+    """`text` without its hyphens at the ends of lines, and without what cuts words in two either."""
+    joined = _HYPHENED.sub("", text)
+    return joined, _ASIDE.sub("", _CUT.sub("", joined))
+
+
+def cipher_words() -> list[str]:
+    """The words of orders in the ciphers that anybody reads."""
+    return [turned for word in _data()["words"].split() for turned in _turned(word)]
+
+
 def _drawn(text: str, seen: set[str]) -> Iterator[str]:
     """What a person reads who looks over letters, signs and breaks."""
     for each in _redrawn(text):
@@ -94,25 +126,33 @@ def _drawn(text: str, seen: set[str]) -> Iterator[str]:
 def _redrawn(text: str) -> Iterator[str]:
     if not text.isascii() and any(letter in text for letter in _TURNED):
         yield text.translate(_UPRIGHT)[::-1]
-    plain = _unmarked(plain_letters(text).translate(_REGIONAL).translate(_SMALL))
+    plain = plain_letters(text)
+    if not plain.isascii():
+        plain = _unmarked(plain.translate(_REGIONAL).translate(_SMALL))
     yield plain
-    alike = [plain, *(_leet(plain, table) for table in (_LEET, _LEET_L) if _DRAWN.search(plain))]
+    alike = [plain, *(_leet(plain, table) for table in (_LEET, _LEET_L) if found_by(_DRAWN, plain))]
     yield from alike[1:]
-    if any(_words().hidden.find_matches_as_indexes(_OTHER.sub("", each.lower())) for each in alike):
+    if any(_words().hidden.find_matches_as_indexes(_letters(each)) for each in alike):
         yield from _joined(plain)
     if _words().ciphers.find_matches_as_indexes(plain.lower()):
         yield from _turned(plain)
 
 
+def _letters(text: str) -> str:
+    """The small letters of `text` alone."""
+    return text.lower().encode("utf-8", "surrogatepass").translate(None, _NO_LETTERS).decode("ascii")
+
+
 def _joined(text: str) -> Iterator[str]:
     """`text` without the signs, breaks and humps that stand between its words, and with gaps where there are none."""
-    joined = _HYPHENED.sub("", text)
-    yield _ASIDE.sub("", _CUT.sub("", joined))
+    joined, uncut = merged(text)
+    yield uncut
     yield _spaced(_GLUE.sub(" ", joined))
-    yield _spaced(_HUMPS.sub(" ", joined))
+    yield _spaced(_HUMPS.sub(" ", joined) if found_by("[a-z][A-Z]", joined) else joined)
     yield _spaced(_GLUE.sub(" ", _unended(joined)))
-    inside = _words().inside
-    yield _LONG.sub(lambda found: _spaced(inside.sub(r" \g<0> ", found.group())), text)
+    if found_by("[A-Za-z]{14}", text):
+        inside = _words().inside
+        yield _LONG.sub(lambda found: _spaced(inside.sub(r" \g<0> ", found.group())), text)
 
 
 def _unended(text: str) -> str:
@@ -139,14 +179,19 @@ class _Words(NamedTuple):
 
 @cache
 def _words() -> _Words:
-    data = tomllib.loads(files(__package__).joinpath("disguises.toml").read_text(encoding="utf-8"))
+    data = _data()
     words = data["words"].split()
     inside = sorted(data["inside"].split(), key=lambda word: (-len(word), word))
     return _Words(
         AhoCorasick(words),
-        AhoCorasick([turned for word in words for turned in _turned(word)]),
+        AhoCorasick(cipher_words()),
         re.compile("|".join(inside), re.IGNORECASE),
     )
+
+
+@cache
+def _data() -> dict[str, str]:
+    return tomllib.loads(files(__package__).joinpath("disguises.toml").read_text(encoding="utf-8"))
 
 
 def _unmarked(text: str) -> str:
@@ -188,7 +233,9 @@ def _escaped(found: re.Match[str]) -> str:
 
 def _runs(text: str) -> Iterator[str]:
     """What runs of base64, base32, hexadecimal and numbers of characters stand for, where that is text."""
-    for pattern, decode in _codings():
+    for needed, pattern, decode in _codings():
+        if text.isascii() and not found_by(needed, text):
+            continue
         for place, run in enumerate(pattern.finditer(text)):
             if place == _MOST_RUNS:
                 break
@@ -207,13 +254,19 @@ def _said(decode: Callable[[str], bytes], run: str) -> str | None:
 
 
 @cache
-def _codings() -> tuple[tuple[re.Pattern[str], Callable[[str], bytes]], ...]:
+def _codings() -> tuple[tuple[str, re.Pattern[str], Callable[[str], bytes]], ...]:
+    """Of each coding what a text has to hold, where its runs are, and how one is decoded."""
+    numbers = r"\d{2}[ ,;]+(?:\d{2,8}[ ,;]+){10}\d{2}"
     return (
-        (_BASE64, _of_base64),
-        (_BASE32, lambda run: base64.b32decode(run.rstrip("=") + "=" * (-len(run.rstrip("=")) % 8))),
-        (_HEX, lambda run: bytes.fromhex(re.sub(r"[ :,-]", "", run))),
-        (_NUMBERS, lambda run: bytes(int(number, 2) if len(number) == 8 else int(number) for number in _split(run))),
-        (_NUMBERS, lambda run: bytes(int(number, 8) for number in _split(run))),
+        ("[A-Za-z0-9+/_-]{16}", _BASE64, _of_base64),
+        ("[A-Z2-7]{24}", _BASE32, lambda run: base64.b32decode(run.rstrip("=") + "=" * (-len(run.rstrip("=")) % 8))),
+        (_HEX.pattern.replace(",8192", ""), _HEX, lambda run: bytes.fromhex(re.sub(r"[ :,-]", "", run))),
+        (
+            numbers,
+            _NUMBERS,
+            lambda run: bytes(int(number, 2) if len(number) == 8 else int(number) for number in _split(run)),
+        ),
+        (numbers, _NUMBERS, lambda run: bytes(int(number, 8) for number in _split(run))),
     )
 
 
