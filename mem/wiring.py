@@ -155,9 +155,7 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
             await open_pool(url, size=settings.database_pool, statement_timeout_ms=LEG_STATEMENT_MS)
         )
         kept = await opened.enter_async_context(
-            await open_pool(
-                url, size=settings.database_pool, statement_timeout_ms=LEG_STATEMENT_MS, keep_plans=True
-            )
+            await open_pool(url, size=settings.database_pool, statement_timeout_ms=LEG_STATEMENT_MS, keep_plans=True)
         )
         memories = PostgresMemories(writes, clock)
         extractive = ExtractiveProjector()
