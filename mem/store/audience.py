@@ -19,7 +19,7 @@ HitT = TypeVar("HitT", VectorHit, WordHit)
 
 LESSONS: tuple[Level, ...] = ("L1", "L2")
 
-FIRST = 200
+FIRST = 100
 """Of a label that more lessons for everybody carry, so many are looked at: the others are as good as these."""
 
 _SLACK = 16
@@ -28,7 +28,7 @@ _MOST = 10_000
 
 
 class Found(NamedTuple, Generic[HitT]):
-    """The best readable hits, those of them that are superseded, and the similarity of the last where there are more."""
+    """The best readable hits, those of them that are superseded, and the similarity from which on there may be more."""
 
     hits: Sequence[HitT]
     superseded: Sequence[str]
