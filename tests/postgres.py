@@ -132,6 +132,14 @@ async def pool(database_url: str) -> AsyncIterator[Pool]:
     await pool.close()
 
 
+@pytest.fixture
+async def kept(database_url: str) -> AsyncIterator[Pool]:
+    """A connection to the same database that keeps its plans."""
+    kept = await open_pool(database_url, size=1, keep_plans=True)
+    yield kept
+    await kept.close()
+
+
 def _reachable(package: Path, copied: Path) -> Path:
     """The wheel's package, copied with the libraries beside it where a folder above keeps another user out."""
     if all(folder.stat().st_mode & 0o001 for folder in package.resolve().parents):

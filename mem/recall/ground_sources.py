@@ -38,6 +38,8 @@ _FUSION = 20
 _MOST_OF = 0.7
 """Of a message: failure lines that are so much of it say nothing that all of it does not."""
 
+_SHORT = 1_000
+"""Characters of a message that is read at once."""
 _REMEMBERED = 32_768
 
 
@@ -113,8 +115,14 @@ class Reading:
         self.vectors.cancel()
 
     async def _failure(self, turn: Turn) -> TurnFailure:
-        reading = asyncio.to_thread(read_turn_failure, turn.message)
-        return await self._legs.run("failure", "read", reading, TurnFailure())
+        return await self._legs.run("failure", "read", _failure_of(turn.message), TurnFailure())
+
+
+async def _failure_of(message: str) -> TurnFailure:
+    # A short one is read in less than it takes to wake a thread beside others that work.
+    if len(message) <= _SHORT:
+        return read_turn_failure(message)
+    return await asyncio.to_thread(read_turn_failure, message)
 
 
 async def search(users: Users, legs: GroundLegs, asked: Asked, reading: Reading) -> Hits:

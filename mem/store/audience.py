@@ -19,7 +19,7 @@ HitT = TypeVar("HitT", VectorHit, WordHit)
 
 LESSONS: tuple[Level, ...] = ("L1", "L2")
 
-FIRST = 200
+FIRST = 100
 """Of a label that more lessons for everybody carry, so many are looked at: the others are as good as these."""
 
 _SLACK = 16

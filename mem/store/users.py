@@ -106,7 +106,7 @@ class PostgresUsers:
     async def words(self, terms: Sequence[str], audience: Audience, limit: int) -> list[WordHit]:
         """The readable lessons that fit the terms best (BM25, as `Memories.words`), ties by sha."""
         return await on_connection(
-            self._pool, lambda connection: user_words.search(connection, terms, audience, limit, self._exact_words)
+            self._kept, lambda connection: user_words.search(connection, terms, audience, limit, self._exact_words)
         )
 
     async def labelled(self, labels: Sequence[str], audience: Audience, limit: int) -> list[str]:

@@ -11,6 +11,7 @@ from pgvector import HalfVector
 from mem.ports import Audience
 from mem.store import audience
 from mem.store.pool import Pool
+from mem.store.users import PostgresUsers
 from tests.contract.parts import Parts, postgres_parts
 from tests.contract.rebuilding import check, different, embed_all
 
@@ -63,6 +64,23 @@ async def test_private_lessons_are_read_by_their_owner_alone(pool):
             assert index in plan, name
             assert "Seq Scan on memory" not in plan
             assert "Seq Scan on lexical_entry" not in plan
+
+
+async def test_of_a_label_that_many_carry_the_first_of_others_count_and_every_own_one(pool, kept):
+    """What a name in a message costs does not grow with those who carry it."""
+    await _fill(pool, 3 * USERS)
+    owned = "UPDATE {} SET visibility = 'global'"
+    async with pool.connection() as connection:
+        for table in ("memory_node", "lexical_entry"):
+            await connection.execute(owned.format(table).encode())
+    everybody = ANN._replace(user="u7", scope="user_global")
+    shas = [f"{number:064x}" for number in range(1, 3 * USERS + 1)]
+    own = [sha for sha in shas if int(sha, 16) % USERS == 7]
+    found = await PostgresUsers(pool, kept=kept).labelled(["p"], everybody, 1000)
+    first = shas[: audience.FIRST]
+    assert found == [*own, *(sha for sha in first if sha not in own)]
+    assert len(own) == 3
+    assert len(found) < len(shas)
 
 
 async def test_private_vectors_are_neither_counted_nor_in_the_common_index(pool, postgres):

@@ -158,15 +158,15 @@ async def test_no_read_of_the_fakes_gives_what_its_audience_may_not_read(wanted)
     deadline=None, max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(wanted=STORES)
-async def test_no_read_of_postgres_does_and_it_reads_what_the_fakes_read(pool, wanted):
-    """With all its ways: exact ones, and those of many memories."""
+async def test_no_read_of_postgres_does_and_it_reads_what_the_fakes_read(pool, kept, wanted):
+    """With all its ways: exact ones, those of many memories, and plans that were made for others."""
     number = next(_EXAMPLES)
     async with pool.connection() as connection:
         await connection.execute(EMPTY)
-    parts, fakes = postgres_parts(pool), fake_parts()
+    parts, fakes = postgres_parts(pool)._replace(users=PostgresUsers(pool, kept=kept)), fake_parts()
     nodes = await store(parts, wanted, number)
     assert await store(fakes, wanted, number) == nodes
-    many = PostgresUsers(pool, exact_limit=0, exact_words=0)
+    many = PostgresUsers(pool, kept=kept, exact_limit=0, exact_words=0)
     (vector,) = await parts.embedder.embed([ASKED])
     for audience in AUDIENCES:
         found, same = await hold(parts, nodes, audience), await hold(fakes, nodes, audience)

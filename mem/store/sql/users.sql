@@ -114,9 +114,13 @@ WITH asked AS MATERIALIZED (
     ) AS of_project
     UNION
     SELECT node_sha, label FROM asked CROSS JOIN LATERAL (
-        SELECT node_sha FROM failure_signature JOIN signature_link USING (sig_sha) JOIN lexical_entry USING (node_sha)
-        WHERE tool = label AND visibility = 'global' AND level IN ('L1', 'L2') AND %(others)s
-          AND (%(readable)s::text[] IS NULL OR (project = ANY(%(readable)s)) IS TRUE)
+        SELECT node_sha FROM failure_signature JOIN signature_link USING (sig_sha)
+        WHERE tool = label AND %(others)s AND (
+            -- Row by row, since joined it would be sorted in whole.
+            SELECT visibility = 'global' AND level IN ('L1', 'L2')
+                   AND (%(readable)s::text[] IS NULL OR project = ANY(%(readable)s))
+            FROM lexical_entry e WHERE e.node_sha = signature_link.node_sha
+        )
         ORDER BY sig_sha, node_sha LIMIT {first}
     ) AS of_tool WHERE is_tool
 ), ordered AS (
