@@ -85,8 +85,8 @@ class Filled(NamedTuple):
 async def fill(pool: Pool, embedder: MiniLmEmbedder, seeds: Sequence[str], lessons: int, users: int = 0) -> None:
     """Add so many lessons, a tenth as many chunks of reference, and their vectors, around those of `seeds`.
 
-    With `users` each lesson belongs to one of so many: near a half of them is private, a tenth is of a container, a third
-    carries a signature, and a tenth is a synthesis of others of the same user.
+    With `users` each lesson belongs to one of so many: near a half of them is private, a tenth is of a container, a
+    third carries a signature, and a tenth is a synthesis of others of the same user.
     """
     centres = np.asarray(await embedder.embed(seeds), dtype=np.float32)
     chance = np.random.default_rng(7)

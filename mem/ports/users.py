@@ -99,7 +99,8 @@ class Users(Protocol):
         """The readable lessons that carry one of the labels: a tool of their signatures, a project, a container.
 
         A container is one of the user's own lessons; in which one that of another user came up is nobody's business.
-        More labels first, then the user's own, then by sha.
+        More labels first, then the user's own, then by sha. Of a label that hundreds for everybody carry, which then
+        says little, some may stand for all; of the user's own all count.
         """
         ...
 

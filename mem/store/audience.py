@@ -28,7 +28,7 @@ _MOST = 10_000
 
 
 class Found(NamedTuple, Generic[HitT]):
-    """The best readable hits, those of them that are superseded, and the similarity of the last where there are more."""
+    """The best readable hits, those of them that are superseded, and the similarity from which on there may be more."""
 
     hits: Sequence[HitT]
     superseded: Sequence[str]

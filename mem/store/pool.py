@@ -53,8 +53,8 @@ async def open_pool(
 ) -> Pool:
     """Open a pool of up to `size` connections; a statement that takes longer than the timeout is ended.
 
-    With `read_only` the database refuses whatever would change anything. With `keep_plans` a statement is planned once on
-    a connection, whatever its parameters are: for those that take longer to plan than to run.
+    With `read_only` the database refuses whatever would change anything. With `keep_plans` a statement is planned once
+    on a connection, whatever its parameters are: for those that take longer to plan than to run.
 
     Raises:
         ConfigurationError: `url` is no connection string, or the database was not migrated.

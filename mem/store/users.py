@@ -162,7 +162,7 @@ def _remembered(row: dict[str, Any]) -> Remembered:
 
 
 def _found(rows: Sequence[Any], wanted: int) -> Found[VectorHit]:
-    """Rows of which search each is, its sha and similarity, and whether it is live; a search may have more than these."""
+    """Rows of the search that each is of, its sha and similarity, and whether it is live."""
     # A vector without length has no angle to any other.
     told = [row for row in rows if not math.isnan(row[2])]
     searches: dict[str, list[float]] = {}

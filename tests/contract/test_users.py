@@ -79,11 +79,14 @@ async def test_only_readable_projects_are_read_and_what_all_share(parts):
     there = await remember(parts, "lockfile there", project="q", owner="ann", visibility="user")
     theirs = await remember(parts, "lockfile of others", project="q")
     shared = await remember(parts, "lockfile for all", project="*")
+    for number, sha in enumerate((here, there, theirs, shared)):
+        await parts.failures.link(project="p", request_id=str(number), sha=sha, signatures=[signature("s")])
     for readable, wanted in ((("p",), {here, shared}), (("q",), {there, theirs, shared}), ((), {shared})):
         audience = ANN_GLOBAL._replace(readable=readable)
         assert set(await nearest(parts, audience)) == wanted
         assert set(await words(parts, audience)) == wanted
-        assert set(await parts.users.labelled(["p", "q", "*"], audience, 20)) == wanted
+        for labels in (["p", "q", "*"], ["npm"]):
+            assert set(await parts.users.labelled(labels, audience, 20)) == wanted
         entries = await parts.users.snapshot(audience)
         assert {entry.sha for entry in entries} == wanted & {here, there}
         assert await parts.users.known(audience) == KnownUser(bool(wanted & {here, there}), ())
