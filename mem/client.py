@@ -44,6 +44,8 @@ from mem.parsing import current_algo
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 DEADLINE_SECONDS = 90.0
+TURN_DEADLINE_SECONDS = 40.0
+"""A user waits for the turn: beyond what a controller is given, and no longer."""
 CHECK_SECONDS = 5.0
 POLLER_SECONDS = 75.0
 """A poll lasts a minute at most; the rest is for clocks that differ."""
@@ -225,7 +227,11 @@ class MemoryClient:
         return Reply(QueryAnswer.model_validate_json(body), body, prepared.notes)
 
     async def ground(
-        self, request: GroundRequest, *, readable: Collection[str] | None = None, deadline: float = DEADLINE_SECONDS
+        self,
+        request: GroundRequest,
+        *,
+        readable: Collection[str] | None = None,
+        deadline: float = TURN_DEADLINE_SECONDS,
     ) -> Reply[GroundAnswer]:
         """Ask for the context of a user's next turn.
 
