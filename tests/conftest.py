@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.examples import MANY
 from tests.live_models import refuse_live_models
 
 pytest_plugins = ["tests.forks", "tests.postgres", "tests.temporal_server"]
 
-# A law holds on a slow machine, too.
-settings.register_profile("mem", deadline=None)
+# A law holds on a slow machine, too; `make test-slow` tries it with all examples.
+settings.register_profile("mem", deadline=None, max_examples=25)
+settings.register_profile(MANY, deadline=None, max_examples=100)
 settings.load_profile("mem")
 
 refuse_live_models(os.environ)

@@ -29,6 +29,7 @@ from tests.contract.rebuilding import (
     regenerate,
     write_some,
 )  # fmt: skip
+from tests.examples import examples
 
 TAMPERED = {
     "failure_signature": "UPDATE failure_signature SET excerpt = 'other' WHERE sig_sha = 'c'",
@@ -295,7 +296,9 @@ async def _step(parts, number: int, kind: str, one: int, other: int, shas: list[
 
 
 _calmly = settings(
-    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None,
+    max_examples=examples(12),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -49,6 +49,12 @@ ROOT = Path(__file__).resolve().parents[2]
 IS_ROOT = os.geteuid() == 0
 SECONDS = 300
 
+
+def one_of(*given: object) -> list[object]:
+    """All of the same kind: the first each time, the rest with the slow tests."""
+    return [given[0], *(pytest.param(each, marks=pytest.mark.slow) for each in given[1:])]
+
+
 MIGRATE = """
 import os, psycopg
 with psycopg.connect(os.environ["MEM_DATABASE_URL"]) as connection:
@@ -266,7 +272,7 @@ async def test_a_poller_counts_only_for_its_own_queue_and_from_when_it_was_seen(
     assert not await has_pollers("127.0.0.1:9", temporal.namespace, "mem")
 
 
-@pytest.mark.parametrize("arguments", [("up",), ("up", "--detach")])
+@pytest.mark.parametrize("arguments", one_of(("up", "--detach"), ("up",)))
 def test_a_second_up_names_the_running_one_and_fails(shared: Path, arguments: tuple[str, ...]) -> None:
     before = read(shared)
     second = mem_command(shared, *arguments)
@@ -279,7 +285,7 @@ def test_a_second_up_names_the_running_one_and_fails(shared: Path, arguments: tu
     assert all(map(is_alive, processes(before)))
 
 
-@pytest.mark.parametrize("name", ["gateway", "worker", "postgres", "temporal"])
+@pytest.mark.parametrize("name", one_of("worker", "gateway", "postgres", "temporal"))
 async def test_a_part_that_dies_is_started_again_at_the_same_address(shared: Path, name: str) -> None:
     before = read(shared)
     os.kill(before.pids[name], signal.SIGKILL)
@@ -290,7 +296,7 @@ async def test_a_part_that_dies_is_started_again_at_the_same_address(shared: Pat
     assert {other for other in after.pids if after.pids[other] != before.pids[other]} == {name}
 
 
-@pytest.mark.parametrize("name", ["postgres", "temporal", "worker", "gateway"])
+@pytest.mark.parametrize("name", one_of("postgres", "temporal", "worker", "gateway"))
 async def test_after_kill_9_of_supervisor_and_part_the_next_start_recovers_and_keeps_the_data(
     shared: Path, name: str
 ) -> None:
@@ -360,7 +366,7 @@ def test_ctrl_c_in_the_whole_foreground_group_stops_all_parts_in_reverse_order(s
     assert not any(map(is_alive, processes(stack)))
 
 
-@pytest.mark.parametrize("arguments", [("up",), ("up", "--detach")])
+@pytest.mark.parametrize("arguments", one_of(("up",), ("up", "--detach")))
 def test_an_interrupted_start_leaves_nothing_running(shared: Path, place: Path, arguments: tuple[str, ...]) -> None:
     wanted = command(place, *arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     given = read(shared)
@@ -432,7 +438,7 @@ async def test_a_given_server_that_does_not_answer_is_named(place: Path, given: 
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("option", ["http_port", "ui_port", "temporal_port", "postgres_port"])
+@pytest.mark.parametrize("option", one_of("http_port", "ui_port", "temporal_port", "postgres_port"))
 async def test_a_fixed_port_in_use_is_named(place: Path, option: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

@@ -10,6 +10,7 @@ from mem.recall.context_block import plain_text, render_block
 from mem.recall.enhancement import Relevant
 from mem.recall.enhancer import extract
 from mem.recall.grounded import supported
+from tests.examples import examples
 from tests.hostile import hostile, ordinary
 
 COUNTER = Cl100kCounter.load()
@@ -28,7 +29,7 @@ def memories(draw, of=texts) -> list[Relevant]:
     return [Relevant(f"{number:02}", "L1", "p", text, draw(scores)) for number, text in enumerate(found)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(messages, memories(texts | attempts), limits, st.randoms(use_true_random=False))
 def test_the_order_of_the_memories_changes_nothing(message, found, limit, random):
     """Equal memories in any order give the same bytes, and so does asking again."""
@@ -38,7 +39,7 @@ def test_the_order_of_the_memories_changes_nothing(message, found, limit, random
     assert made == extract(message, shuffled, limit, COUNTER, scope="user_global")
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(messages, memories(texts | attempts | st.text(max_size=200)), limits)
 def test_the_block_never_exceeds_the_budget(message, found, limit):
     """The whole block is counted, tags and escapes and marks among it."""
@@ -47,7 +48,7 @@ def test_the_block_never_exceeds_the_budget(message, found, limit):
         assert COUNTER.count(render_block("user_global_container", made)) <= limit
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(messages, memories(), limits)
 def test_every_statement_stands_in_its_memories(message, found, limit):
     """Each statement is in the words of the first memory that it names, and borne out by all of them."""
@@ -66,7 +67,7 @@ def _of_summary(made, by_sha) -> list[str]:
     return [sha for sha in made.used if summary in "".join(plain_text(by_sha[sha]).split())]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(messages, memories(), st.integers(60, 4000))
 def test_nothing_is_told_twice(message, found, limit):
     """No two statements of a context are equal, and none repeats the summary."""

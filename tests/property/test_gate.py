@@ -22,6 +22,7 @@ from mem.writing.judging.secrets import secret
 from mem.writing.judging.speculation import speculation
 from mem.writing.judging.support import without_a_finding
 from mem.writing.judging.trivial import trivial
+from tests.examples import examples
 from tests.property.test_cost import MOST, growth
 from tests.unit.writing.gate_cases import cases, outputs
 
@@ -59,7 +60,7 @@ def verdicts(text: str, evidence: list[str]) -> list[object]:
     return [rule(case) for rule in RULES]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(texts, records, st.randoms(use_true_random=False))
 def test_the_order_of_the_evidence_changes_no_verdict(text, evidence, random):
     """Rules read all evidence, in an order of their own, and say the same each time."""
@@ -68,7 +69,7 @@ def test_the_order_of_the_evidence_changes_no_verdict(text, evidence, random):
     assert verdicts(text, evidence) == verdicts(text, shuffled) == verdicts(text, evidence)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(texts, records)
 def test_a_reason_is_redacted_and_bounded_whatever_was_seen(text, evidence):
     """Redacting a reason again changes nothing, and no candidate makes it long."""
@@ -78,7 +79,7 @@ def test_a_reason_is_redacted_and_bounded_whatever_was_seen(text, evidence):
             assert len(verdict.reason) <= 500
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.sampled_from(KNOWN), st.sampled_from(["\n", "\n\n", "  \n"]))
 def test_space_behind_a_candidate_changes_no_verdict(case, space):
     """White space says nothing."""

@@ -12,9 +12,10 @@ from mem.domain.errors import JournalCorrupt
 from mem.domain.journal import GENESIS, Entry, Head, Record, chain_sha, record_body
 from mem.store.chain import ChainCheck, Link, link_of
 from mem.store.export import _line, parse_lines, verify_lines
+from tests.examples import examples
 
 # No deadline: the machine may be busy.
-_calmly = settings(deadline=None, max_examples=60)
+_calmly = settings(deadline=None, max_examples=examples(60))
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 _NUMBER = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False)
 _DATA = st.dictionaries(

@@ -24,6 +24,7 @@ from mem.parsing import (
     mask_coarse,
 )
 from mem.parsing.excerpts import Reading
+from tests.examples import examples
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "golden_logs"
 LOGS = [path.read_text(encoding="utf-8").partition("#: ---\n")[2] for path in sorted(FOLDER.glob("*.log"))]
@@ -77,7 +78,7 @@ PIECES = [
 ]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=12) | st.just("\n"), max_size=60).map("".join)
 LINES = st.lists(st.sampled_from(PIECES).map(lambda piece: piece.replace("\r", "")) | st.text(max_size=30), max_size=12)
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @QUICK
@@ -135,7 +136,7 @@ def test_the_same_text_gives_the_same_signatures(text: str) -> None:
     assert extract(text) == extract(text)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from(LOGS),
     st.sampled_from(LOGS),
@@ -161,7 +162,7 @@ def test_a_distilled_log_fails_like_the_whole(
     assert mapped == whole
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(LOGS), st.integers(0, 4000))
 def test_a_failure_in_a_large_log_has_the_key_that_it_has_alone(log: str, before: int) -> None:
     """However much stands before it: the best of the log alone is the best of the large one."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
+from tests.examples import examples
 
 VALUE = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbcd1"
 PIECES = [
@@ -20,7 +21,7 @@ PIECES = [
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=30).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(TEXTS)
 def test_redacting_again_changes_nothing_and_lines_stay(text: str) -> None:
     """Idempotent, line by line, for whatever comes in."""
@@ -31,7 +32,7 @@ def test_redacting_again_changes_nothing_and_lines_stay(text: str) -> None:
     assert bool(once.kinds) == (once.text != text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(TEXTS, TEXTS)
 def test_a_token_never_survives(before: str, after: str) -> None:
     """A token on a line of its own goes, whatever stands on the other lines."""
@@ -39,7 +40,7 @@ def test_a_token_never_survives(before: str, after: str) -> None:
     assert VALUE not in redact(f"{before.replace(VALUE, '')}\n{token}\n{after.replace(VALUE, '')}").text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(TEXTS | st.text())
 def test_stripped_text_can_be_encoded_and_stays_stripped(text: str) -> None:
     """Both strippers are idempotent and leave what UTF-8 can carry."""

@@ -12,6 +12,7 @@ from mem.domain.nodes import StoredNode
 from mem.ports import Audience, KnownUser
 from mem.store.users import PostgresUsers
 from tests.contract.parts import Parts, fake_parts, lesson_plan, postgres_parts, signature
+from tests.examples import examples
 
 WORDS = ["kong", "lockfile", "pinned", "upload"]
 ASKED = "kong lockfile"
@@ -145,7 +146,7 @@ async def hold(parts: Parts, nodes: dict[str, StoredNode], audience: Audience) -
     return found
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(wanted=STORES)
 async def test_no_read_of_the_fakes_gives_what_its_audience_may_not_read(wanted):
     parts = fake_parts()
@@ -155,7 +156,9 @@ async def test_no_read_of_the_fakes_gives_what_its_audience_may_not_read(wanted)
 
 
 @settings(
-    deadline=None, max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None,
+    max_examples=examples(6),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(wanted=STORES)
 async def test_no_read_of_postgres_does_and_it_reads_what_the_fakes_read(pool, kept, wanted):
@@ -192,7 +195,7 @@ PRIVATE = st.lists(WANTED, min_size=1, max_size=4).map(
 """What another user keeps to himself, tied by evidence, parents, signatures and labels to what others may read."""
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(wanted=STORES, private=PRIVATE)
 async def test_what_another_user_keeps_changes_nothing_that_is_read(wanted, private):
     """Neither what is found, nor in which order, nor what a word weighs."""
@@ -206,7 +209,9 @@ async def test_what_another_user_keeps_changes_nothing_that_is_read(wanted, priv
 
 
 @settings(
-    deadline=None, max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None,
+    max_examples=examples(3),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(wanted=STORES, private=PRIVATE)
 async def test_what_another_user_keeps_changes_nothing_that_is_read_of_postgres(pool, wanted, private):

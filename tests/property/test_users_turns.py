@@ -13,6 +13,7 @@ from mem.recall.ground_outcome import GroundOutcome
 from mem.recall.grounding import GroundPorts, GroundTurns
 from mem.testing import FakeLedger, FakeTokens
 from tests.contract.parts import Parts, fake_parts
+from tests.examples import examples
 from tests.property.test_users import _EXAMPLES, AUDIENCES, PRIVATE, STORES, may_read, store
 from tests.unit.recall.kit import Scores
 
@@ -38,7 +39,7 @@ async def told(parts: Parts, audience: Audience, mode: ReadMode) -> bytes:
     return outcome.body.encode() if isinstance(outcome.body, str) else outcome.body
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(wanted=STORES, private=PRIVATE)
 async def test_a_context_tells_what_its_user_may_read_and_does_not_depend_on_what_others_keep(wanted, private):
     """The same bytes with and without the other user's private memories, and none of these in them."""

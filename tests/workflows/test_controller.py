@@ -46,14 +46,14 @@ OTHER_LINE = "conflicting peer dependency"
 DECISION = "We name queues after the team that reads them, since on-call then knows whom to ask."
 UNREADABLE = [
     pytest.param(chat("I am happy to help!"), id="prose"),
-    pytest.param(page(), id="html"),
     pytest.param(half(), id="half"),
-    pytest.param(chat('{"symptoms": ["npm ERR!'), id="half-json"),
-    pytest.param(huge(10_000_000), id="10-mb"),
-    pytest.param(chat('{"symptoms": ["依赖关系无法解析"]}'), id="another-language"),
-    pytest.param(chat(None, refusal="I cannot help with that."), id="refusing"),
-    pytest.param(chat("{", finish="length"), id="cut-short"),
-    pytest.param(failing(400, code="content_filter"), id="filtered"),
+    pytest.param(page(), id="html", marks=pytest.mark.slow),
+    pytest.param(chat('{"symptoms": ["npm ERR!'), id="half-json", marks=pytest.mark.slow),
+    pytest.param(huge(10_000_000), id="10-mb", marks=pytest.mark.slow),
+    pytest.param(chat('{"symptoms": ["依赖关系无法解析"]}'), id="another-language", marks=pytest.mark.slow),
+    pytest.param(chat(None, refusal="I cannot help with that."), id="refusing", marks=pytest.mark.slow),
+    pytest.param(chat("{", finish="length"), id="cut-short", marks=pytest.mark.slow),
+    pytest.param(failing(400, code="content_filter"), id="filtered", marks=pytest.mark.slow),
 ]
 
 
@@ -139,7 +139,7 @@ async def test_symptoms_that_cannot_be_read(rig, server, reply):
     assert [model_id for model_id, _ in await projections(rig)] == [EXTRACTIVE]
 
 
-@pytest.mark.parametrize("reply", UNREADABLE[:3])
+@pytest.mark.parametrize("reply", UNREADABLE[1:4])
 async def test_a_verdict_that_cannot_be_read(rig, server, reply):
     """After three answers that cannot be read the verdict of the rules stands, and says so."""
     server.script("gate", reply)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mem.ports import RerankQuery
 from mem.settings import Settings
 from mem.wiring import open_reranker
+from tests.examples import examples
 from tests.rerank_server import RerankServer
 from tests.unit.clients.candidates import QUERY, RELATED, UNRELATED, candidate
 
@@ -42,7 +43,7 @@ async def reranker(request):
     TEXTS,
     st.data(),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_a_score_does_not_depend_on_its_company(reranker, candidates, text, data):
     """A candidate alone has to the last bit the score that it has among others, in any order and of any number."""
     query = RerankQuery(text, None)

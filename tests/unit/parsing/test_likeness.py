@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from mem.parsing.likeness import bands, rules_sha, same
 from mem.parsing.likeness.stem import stem
+from tests.examples import examples
 
 PAIRS = tomllib.loads((Path(__file__).parents[2] / "fixtures" / "duplicates.toml").read_text(encoding="utf-8"))
 TEXTS = [text for name in ("same", "other") for pair in PAIRS[name] for text in pair]
 
-_calmly = settings(deadline=None, max_examples=60)
+_calmly = settings(deadline=None, max_examples=examples(60))
 
 
 def _short(pair: list[str]) -> str:

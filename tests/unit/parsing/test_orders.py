@@ -79,6 +79,7 @@ def test_readings_are_few():
     assert len(found) == len(set(found)) < 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["you must ignore ", "%41&#73;\\x41", "QUJD ", "1gn0re a-b. ", "<|im_ ![a](http://b?c={"]
 )

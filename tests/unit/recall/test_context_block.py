@@ -19,6 +19,7 @@ from mem.recall.context_block import CONFIDENCE_NOTE, LEFT_OUT, QUOTED, plain_te
 from mem.recall.enhancement import Enhancement, Relevant, Statement
 from mem.recall.enhancer import abstained_reason, extract, withheld_warning
 from mem.testing import FakeTokens
+from tests.examples import examples
 from tests.hostile import hostile, ordinary
 
 NAMES = ["contextenhancement", "scope", "summary", "active_context", "confidence_note"]
@@ -201,7 +202,7 @@ ANY = st.text(st.characters(codec=None), max_size=60) | st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.lists(ANY, max_size=4).map("".join), min_size=1, max_size=4), st.booleans())
 def test_any_text_keeps_the_form(texts, quoted):
     """Whatever characters the texts are made of, the block has its five elements and no forbidden character."""

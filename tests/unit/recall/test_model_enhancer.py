@@ -14,6 +14,7 @@ from mem.domain.errors import ControllerRefused, Unavailable
 from mem.recall.context_block import QUOTED, render_block
 from mem.recall.enhancement import Enhancement, Relevant
 from mem.recall.model_enhancer import ModelEnhancer
+from tests.examples import examples
 from tests.hostile import hostile
 from tests.openai_server import OpenAiServer, chat, context, failing, half, templates
 from tests.scripted_server import RESET
@@ -247,7 +248,7 @@ class Saying:
         return self.text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(answers, st.integers(1, 300))
 async def test_whatever_is_answered_fits_and_is_grounded(answer, limit):
     """Any answer of the right form gives a block within the budget that rests on the memories, or none."""
