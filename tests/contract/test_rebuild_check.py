@@ -353,7 +353,7 @@ async def test_whatever_is_written_to_the_fakes_replays(steps):
         assert getattr(again, part) == getattr(state, part), part
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(more, marks=pytest.mark.slow) for more in (1, 2))])
 async def test_concurrent_writers_replay(pool, seed):
     """However writers overtake each other, the order of the journal is the order of their effects."""
     parts = postgres_parts(pool)

@@ -94,7 +94,7 @@ async def test_context_for_a_users_turn_is_that_of_the_http_door(loop: Loop, url
             assert (await loop.post("/v1/context", body)).json() == answer
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.slow), "auto"])
 async def test_fifty_callers_at_once_have_one_answer_and_count_once(url: str, mode: str) -> None:
     """The same request from ten agents, and others among them, over both forms of the protocol."""
     log = f"# harbor/crane\n./harbor/crane/{mode}.go:3:2: undefined: hookAll\n"

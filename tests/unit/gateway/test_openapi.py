@@ -138,13 +138,13 @@ WRONG = [label for label in LABELS if OPERATIONS[label].get("requestBody") or la
 @pytest.mark.parametrize("label", LABELS)
 def test_what_the_document_allows_is_taken(label):
     """Generated requests get answers of the shape, the status and the headers that are told."""
-    tried(label, GenerationMode.POSITIVE, 8)
+    tried(label, GenerationMode.POSITIVE, 3)
 
 
 @pytest.mark.parametrize("label", WRONG)
 def test_what_the_document_does_not_allow_is_refused(label):
     """Generated faults get problem documents of a status that is told."""
-    tried(label, GenerationMode.NEGATIVE, 8)
+    tried(label, GenerationMode.NEGATIVE, 3)
 
 
 @pytest.mark.slow
