@@ -192,7 +192,7 @@ async def test_a_memory_that_waits_for_its_rebuild_explains_the_current_signatur
 # --- both stores ---
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 4, *(pytest.param(more, marks=pytest.mark.slow) for more in (1, 2, 3, 5))])
 async def test_fakes_and_postgres_tell_the_same_gaps(both, seed):
     """Whatever was seen, linked, superseded and hidden, and however it is asked."""
     for parts in both:
