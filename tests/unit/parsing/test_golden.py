@@ -21,7 +21,7 @@ from tests.unit.parsing.renderings import ENVELOPES, RENDERINGS
 FOLDER = Path(__file__).parents[2] / "fixtures" / "golden_logs"
 BLESSED = ("tool", "code", "message", "lines")
 QUICK = 1
-"""In so many renderings each log is shown in the quick run, the next log in another one; in all of them in the slow one."""
+"""In so many renderings each log is shown in the quick run, another log in another; in all of them in the slow one."""
 
 T = TypeVar("T")
 
