@@ -64,6 +64,15 @@ def create_app(
     )
     install(app)
     add_health(app, client, reading, metrics)
+    _add_asking(app, client, metrics)
+    _add_reading(app, reading)
+    add_grounding(app, client, lambda reply: _replied(reply, metrics))
+    describe(app, REQUESTS)
+    return app
+
+
+def _add_asking(app: FastAPI, client: MemoryClient, metrics: Metrics) -> None:
+    """Add what the worker answers about a project."""
     example = examples()
 
     @app.post(
@@ -100,6 +109,10 @@ def create_app(
         question = understood(request, QueryRequest, await read_fields(request))
         return _replied(await client.query(question, readable=readable_by(request, question.project)), metrics)
 
+
+def _add_reading(app: FastAPI, reading: Reading) -> None:
+    """Add what is read straight from the store."""
+
     @app.get(
         "/memory/gaps",
         summary="Which failures keep happening that no memory explains",
@@ -125,10 +138,6 @@ def create_app(
         refuse_parameters(request)
         shown = await reading.show(sha, readable=readable_by(request))
         return Response(shown.model_dump_json(), media_type="application/json")
-
-    add_grounding(app, client, lambda reply: _replied(reply, metrics))
-    describe(app, REQUESTS)
-    return app
 
 
 def _replied(reply: Reply[Any], metrics: Metrics) -> Response:
