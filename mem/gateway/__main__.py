@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import sys
 
-from pydantic import ValidationError
-
-from mem.clients.temporal.ending import end
-from mem.domain.errors import MemError
-from mem.domain.faults import not_installed, told
+from mem.domain.faults import not_installed
+from mem.gateway.process import run_door
 from mem.settings import Settings
 
 
@@ -31,20 +26,8 @@ async def serve(settings: Settings) -> None:
 
 def main() -> None:
     """Run the gateway; one clear line where it cannot start."""
-    logging.basicConfig(
-        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s"
-    )
     logging.getLogger("mem").setLevel(logging.INFO)
-    code = 0
-    try:
-        asyncio.run(serve(Settings()))
-    except MemError as error:
-        sys.stderr.write(f"error: {error}\n")
-        code = 1
-    except ValidationError as error:
-        sys.stderr.write(f"error: the environment: {told(error)}\n")
-        code = 2
-    end(code)
+    run_door(lambda: serve(Settings()))
 
 
 if __name__ == "__main__":

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import signal
-import sys
 from collections.abc import Coroutine
 from functools import partial
 from typing import Any
 
-from pydantic import ValidationError
-
 from mem.addresses import find_addresses
 from mem.clients.temporal.ending import end
-from mem.domain.errors import MemError
-from mem.domain.faults import not_installed, told
+from mem.domain.faults import not_installed
 from mem.gateway.mcp.reaching import Reaching
+from mem.gateway.process import run_door
 from mem.settings import Settings
 
 ENDING_SECONDS = 3.0
@@ -71,19 +67,7 @@ def _arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Run the server; one clear line where it cannot start."""
-    logging.basicConfig(
-        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s"
-    )
-    code = 0
-    try:
-        asyncio.run(_until_signal(serve(Settings(), _arguments())))
-    except MemError as error:
-        sys.stderr.write(f"error: {error}\n")
-        code = 1
-    except ValidationError as error:
-        sys.stderr.write(f"error: the environment: {told(error)}\n")
-        code = 2
-    end(code)
+    run_door(lambda: _until_signal(serve(Settings(), _arguments())))
 
 
 if __name__ == "__main__":

@@ -45,7 +45,6 @@ _DRAWN = (r"[A-Za-z][0-9@$!|]|[0-9@$!|][A-Za-z]",)
 _MERGED = (r"[a-z]-\s*\n", r"['\"]\s*[;,+&]?\s*(?:\w{1,12}\s*=\s*)?['\"]", r"\)[A-Za-z]")
 _CODE_AT = len(_STRANGE)
 _DRAWN_AT = _CODE_AT + len(_CODE)
-_MERGED_AT = _DRAWN_AT + len(_DRAWN)
 
 
 class Doubts:
