@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
-from typing import TextIO
 
 import structlog
-from pydantic import ValidationError
 from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
@@ -35,10 +31,8 @@ from activities.replay_journal import ReplayJournal
 from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
-from mem.clients.temporal.ending import end
-from mem.domain.errors import MemError
-from mem.domain.faults import told
 from mem.ports import Ledger
+from mem.process import run_process
 from mem.settings import Settings
 from mem.wiring import Ports, open_ports
 from workflows.accept import AcceptMemory
@@ -152,32 +146,9 @@ async def expire_answers(ledger: Ledger, *, pause: float = EXPIRY_PAUSE_SECONDS)
         await asyncio.sleep(pause)
 
 
-def log_to(stream: TextIO) -> None:
-    """Write each event as one line of JSON."""
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(stream),
-    )
-
-
 def main() -> None:
     """Run the worker; one clear line where it cannot start."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    log_to(sys.stderr)
-    code = 0
-    try:
-        asyncio.run(serve(Settings()))
-    except MemError as error:
-        sys.stderr.write(f"error: {error}\n")
-        code = 1
-    except ValidationError as error:
-        sys.stderr.write(f"error: {told(error)}\n")
-        code = 2
-    end(code)
+    run_process(lambda: serve(Settings()))
 
 
 if __name__ == "__main__":

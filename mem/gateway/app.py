@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
+import structlog
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from prometheus_client import CollectorRegistry
@@ -22,7 +22,6 @@ from mem.gateway.grounding import add_grounding
 from mem.gateway.hardened import Hardened
 from mem.gateway.health import add_health
 from mem.gateway.limits import Limits
-from mem.gateway.logs import log_to
 from mem.gateway.metrics import Metrics
 from mem.gateway.observing import Log
 from mem.gateway.openapi import describe, examples, own_version, posted, replies
@@ -51,7 +50,7 @@ def create_app(
     """
     reading = reading or Reading(None)
     metrics = metrics or Metrics(CollectorRegistry())
-    hardened = Middleware(Hardened, limits=limits or Limits(), metrics=metrics, log=log or log_to(sys.stderr))
+    hardened = Middleware(Hardened, limits=limits or Limits(), metrics=metrics, log=log or structlog.get_logger())
     app = FastAPI(
         title="mem",
         summary="A failure memory on Temporal.",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
+import structlog
 from prometheus_client import CollectorRegistry
 
 from mem.addresses import find_addresses
@@ -11,7 +10,6 @@ from mem.client import MemoryClient
 from mem.gateway.app import create_app
 from mem.gateway.limits import Limits
 from mem.gateway.listening import bound, find_host, refuse_open_door
-from mem.gateway.logs import log_to
 from mem.gateway.metrics import Metrics
 from mem.gateway.reading import Reading
 from mem.gateway.serving import serve_app
@@ -39,5 +37,5 @@ async def serve_gateway(settings: Settings) -> None:
     limits, metrics = Limits(), Metrics(CollectorRegistry())
     with bound(where) as listening:
         async with Reading(found.database_url) as reading:
-            app = create_app(client, reading, tokens, limits=limits, metrics=metrics, log=log_to(sys.stderr))
+            app = create_app(client, reading, tokens, limits=limits, metrics=metrics, log=structlog.get_logger())
             await serve_app(app, listening, limits, metrics.refused)

@@ -13,7 +13,7 @@ from mem.addresses import find_addresses
 from mem.clients.temporal.ending import end
 from mem.domain.faults import not_installed
 from mem.gateway.mcp.reaching import Reaching
-from mem.gateway.process import run_door
+from mem.process import run_process
 from mem.settings import Settings
 
 ENDING_SECONDS = 3.0
@@ -67,7 +67,7 @@ def _arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Run the server; one clear line where it cannot start."""
-    run_door(lambda: _until_signal(serve(Settings(), _arguments())))
+    run_process(lambda: _until_signal(serve(Settings(), _arguments())))
 
 
 if __name__ == "__main__":
