@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
-from mem.clients.temporal.ending import end
+from mem.clients.temporal.ending import end_with
 from mem.domain.errors import MemError
 from mem.domain.faults import told
 from mem.logs import log_to
@@ -18,13 +18,16 @@ from mem.logs import log_to
 def run_process(serve: Callable[[], Coroutine[Any, Any, None]]) -> NoReturn:
     """Run what serves until it ends, and end the process with it; `serve` is called in here, and may read settings."""
     log_to(sys.stderr)
-    code = 0
+    end_with(lambda: _served(serve))
+
+
+def _served(serve: Callable[[], Coroutine[Any, Any, None]]) -> int:
     try:
         asyncio.run(serve())
     except MemError as error:
         sys.stderr.write(f"error: {error}\n")
-        code = 1
+        return 1
     except ValidationError as error:
         sys.stderr.write(f"error: the environment: {told(error)}\n")
-        code = 2
-    end(code)
+        return 2
+    return 0
