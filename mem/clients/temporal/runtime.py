@@ -20,6 +20,11 @@ CORE_LOGGER = "temporalio.core"
 """What the core logs comes out here, by Python's logging; a program that configures none hears nothing of it."""
 
 
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+BUCKETS = {"mem_worker_answer_seconds": SECONDS, "mem_model_seconds": SECONDS}
+"""Bounds of what is measured beside the SDK's own histograms."""
+
+
 class _Made(NamedTuple):
     runtime: Runtime
     metrics: str | None
@@ -76,5 +81,9 @@ def _exposed(address: str | None) -> PrometheusConfig | None:
     if address is None:
         return None
     return PrometheusConfig(
-        bind_address=address, counters_total_suffix=True, unit_suffix=True, durations_as_seconds=True
+        bind_address=address,
+        counters_total_suffix=True,
+        unit_suffix=True,
+        durations_as_seconds=True,
+        histogram_bucket_overrides=BUCKETS,
     )
