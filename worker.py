@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -31,6 +32,9 @@ from activities.replay_journal import ReplayJournal
 from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
+from mem.clients.temporal.metrics import CountedCalls
+from mem.clients.temporal.runtime import start_runtime
+from mem.clients.temporal.tracing import open_tracing
 from mem.ports import Ledger
 from mem.process import run_process
 from mem.settings import Settings
@@ -48,7 +52,16 @@ EXPIRY_PAUSE_SECONDS = 3600.0
 PROMPTS = Path(__file__).resolve().parent / "prompts"
 """Beside this file, since the installed package carries none."""
 
-PASSED_THROUGH = ("mem", "activities", "workflows", "pydantic", "pydantic_core", "structlog", "annotated_types")
+PASSED_THROUGH = (
+    "mem",
+    "activities",
+    "workflows",
+    "pydantic",
+    "pydantic_core",
+    "structlog",
+    "annotated_types",
+    "opentelemetry",
+)
 """Deterministic packages of our own and what they build on: importing them anew for each run costs 10 ms."""
 
 
@@ -118,12 +131,18 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
         MemError: a part that the worker needs is not configured or does not answer.
     """
     found = find_addresses(settings)
-    client = await connect(address=found.need_temporal(), namespace=found.namespace)
+    runtime = start_runtime(settings.metrics_address)
+    calls = None if settings.metrics_address is None else CountedCalls(runtime.metric_meter)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with AsyncExitStack() as opened:
-        ports = await opened.enter_async_context(open_ports(found, settings, PROMPTS))
+        tracing = await opened.enter_async_context(open_tracing("mem-worker", os.environ))
+        traced = () if tracing is None else tracing.interceptors
+        client = await connect(
+            address=found.need_temporal(), namespace=found.namespace, runtime=runtime, interceptors=traced
+        )
+        ports = await opened.enter_async_context(open_ports(found, settings, PROMPTS, spans=tracing, calls=calls))
         await ports.look_up.prepare()
         await ports.ground.prepare()
         worker = build_worker(client, ports, task_queue=found.task_queue, interceptors=interceptors)

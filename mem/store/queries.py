@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import LiteralString
 
+_NAMES: dict[str, str] = {}
 _BLOCK = re.compile(r"^-- name: (?P<name>\w+)\n-- (?P<about>.+)\n", re.MULTILINE)
 
 
@@ -22,4 +23,11 @@ def _blocks(file: str) -> Mapping[str, str]:
 def sql(name: str) -> LiteralString:
     """The statement `file.name`; it comes from this package alone, never from input."""
     file, _, block = name.partition(".")
-    return _blocks(file)[block]
+    statement: LiteralString = _blocks(file)[block]
+    _NAMES[statement] = name
+    return statement
+
+
+def name_of(statement: str) -> str | None:
+    """The name of a statement that `sql` gave, `file.name`; None of another one."""
+    return _NAMES.get(statement)

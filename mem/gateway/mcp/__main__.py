@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import signal
 from collections.abc import Coroutine
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any
 
 from mem.addresses import find_addresses
 from mem.clients.temporal.ending import end
+from mem.clients.temporal.tracing import open_tracing
 from mem.domain.faults import not_installed
 from mem.gateway.mcp.reaching import Reaching
 from mem.process import run_process
@@ -25,7 +27,11 @@ async def serve(settings: Settings, arguments: argparse.Namespace) -> None:
     Raises:
         ConfigurationError: a part that this needs is not installed, or it may not or cannot listen there.
     """
-    reaching = Reaching(partial(find_addresses, settings))
+    async with open_tracing("mem-mcp", os.environ) as tracing:
+        await _serve(settings, arguments, Reaching(partial(find_addresses, settings), tracing))
+
+
+async def _serve(settings: Settings, arguments: argparse.Namespace, reaching: Reaching) -> None:
     try:
         if arguments.http:
             from mem.gateway.mcp.http import serve_http  # noqa: PLC0415 - only with the extras `mcp` and `http`

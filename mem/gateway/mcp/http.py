@@ -25,6 +25,7 @@ from mem.gateway.metrics import Metrics
 from mem.gateway.rights import Guard, rights_of
 from mem.gateway.serving import serve_app
 from mem.gateway.tokens import Tokens, find_tokens
+from mem.gateway.traced import Traced
 from mem.settings import Settings
 
 DEFAULT_PORT = 8643
@@ -57,7 +58,9 @@ async def serve_http(
     server = create_server(reaching, project, rights_of_caller)
     app = create_http_app(server, tokens, local=place.is_loopback)
     metrics = Metrics(CollectorRegistry())
-    served = Hardened(app, limits=LIMITS, metrics=metrics, log=structlog.get_logger())
+    served: ASGIApp = Hardened(app, limits=LIMITS, metrics=metrics, log=structlog.get_logger())
+    if reaching.tracing is not None:
+        served = Traced(served, spans=reaching.tracing)
     with bound(place) as listening:
         await serve_app(served, listening, LIMITS, metrics.refused)
 
