@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Self
 
 from psycopg import AsyncCursor
 from psycopg.abc import Params, Query
 from psycopg.rows import TupleRow
+from psycopg.sql import Composable
 
 from mem.ports.watching import Spans
 from mem.store.queries import name_of
 
 COMPOSED = "composed"
-"""What a statement is called that is put together from several."""
+"""What a statement is called that is none of the named ones."""
 
 
 def traced_cursor(spans: Spans) -> type[AsyncCursor[TupleRow]]:
@@ -35,7 +37,20 @@ def traced_cursor(spans: Spans) -> type[AsyncCursor[TupleRow]]:
 
 
 def _name(query: Query) -> str:
-    return (name_of(query) if isinstance(query, str) else None) or COMPOSED
+    match query:
+        case str():
+            return _named(query)
+        case bytes():
+            return _named(query.decode("utf-8"))
+        case Composable():
+            return _named(query.as_string())
+        case _:
+            return COMPOSED
+
+
+@lru_cache(maxsize=1024)
+def _named(statement: str) -> str:
+    return name_of(statement) or COMPOSED
 
 
 def _attributes(name: str) -> dict[str, str | int]:
