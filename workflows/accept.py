@@ -34,6 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.acceptance import Acceptance
     from workflows.failures import as_application_error, conflict, is_callers_fault, is_refusal
     from workflows.markdown import failed
+    from workflows.queues import of_writes
     from workflows.search_attributes import MAX_SIGNATURES, MEM_OUTCOME, MEM_SIGNATURE, MEM_TOOL
 
 ArgumentT = TypeVar("ArgumentT")
@@ -205,6 +206,7 @@ class AcceptMemory:
         return await workflow.execute_activity_method(
             activity,
             argument,
+            task_queue=of_writes(),
             start_to_close_timeout=attempt,
             heartbeat_timeout=policies.ALIVE_TIMEOUT,
             schedule_to_close_timeout=policies.STEP_PATIENCE,

@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import policies
     from workflows.failures import as_application_error
     from workflows.markdown import failed
+    from workflows.queues import of_writes
 
 ArgumentT = TypeVar("ArgumentT")
 ResultT = TypeVar("ResultT")
@@ -50,6 +51,7 @@ class Stages:
             return await workflow.execute_activity_method(
                 activity,
                 argument,
+                task_queue=of_writes(),
                 start_to_close_timeout=limit,
                 heartbeat_timeout=policies.ALIVE_TIMEOUT,
                 schedule_to_close_timeout=policies.STEP_PATIENCE,
