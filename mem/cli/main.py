@@ -27,6 +27,7 @@ _MODULES = {
     "skill": "skill",
     "log": "journal",
     "rebuild": "rebuild",
+    "schedule": "schedule",
     "supersede": "supersede",
     "worker": "serve",
     "serve": "serve",
