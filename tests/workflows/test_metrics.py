@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import urllib.request
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
+import httpx2
 import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from mem.addresses import find_addresses
+from mem.client import MemoryClient
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.metrics import CountedCalls
 from mem.clients.temporal.runtime import make_runtime
 from mem.domain.errors import ConfigurationError, RequestConflict
+from mem.gateway.app import create_app
 from mem.settings import Settings
 from mem.store.pool import open_pool
 from mem.testing import FakeEmbedder
@@ -144,3 +149,43 @@ def test_an_address_that_is_taken_is_told():
     """Not to be served where somebody believes that it is would be found out late."""
     with pytest.raises(ConfigurationError, match="MEM_METRICS_ADDRESS 'nowhere'"):
         make_runtime("nowhere")
+
+
+def exposed(families: Mapping[str, Metric]) -> set[str]:
+    """The names by which a query finds what is served."""
+    parts = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
+    return {f"{name}{part}" for name, family in families.items() for part in parts[family.type]}
+
+
+@pytest.fixture
+async def of_the_gateway() -> set[str]:
+    """What a gateway serves."""
+    transport = httpx2.ASGITransport(create_app(MemoryClient(None)))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://gateway") as http:
+        text = (await http.get("/metrics")).text
+    return exposed({family.name: family for family in text_string_to_metric_families(text)})
+
+
+def test_no_panel_of_the_dashboard_is_dead(counted, of_the_gateway):
+    """Each metric that a panel asks for is served by worker or gateway, and all that the worker counts is shown."""
+    panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
+    queries = [target["expr"] for panel in panels for target in panel.get("targets", [])]
+    asked = {name for query in queries for name in re.findall(r"\b(?:mem|temporal|process)_\w+", query)}
+    assert asked - exposed(counted) - of_the_gateway == set()
+    ours = {name for name in counted if name.startswith("mem_")}
+    assert {name for name in ours if not any(each.startswith(name) for each in asked)} == set()
+
+
+def test_the_panels_stand_beside_each_other():
+    """Each has its own id, and none covers another one."""
+    panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels) > 20
+    places = [panel["gridPos"] for panel in panels]
+    cells = [
+        (column, line)
+        for place in places
+        for column in range(place["x"], place["x"] + place["w"])
+        for line in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(column for column, _ in cells) < 24
