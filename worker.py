@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, TextIO, assert_never
+from typing import Any, Literal, assert_never
 
 import structlog
-from pydantic import ValidationError
 from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
@@ -35,11 +33,12 @@ from activities.replay_journal import ReplayJournal
 from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
-from mem.clients.temporal.ending import end
-from mem.domain.errors import MemError
-from mem.domain.faults import told
+from mem.clients.temporal.metrics import CountedCalls
+from mem.clients.temporal.runtime import start_runtime
+from mem.clients.temporal.tracing import open_tracing
 from mem.domain.ids import writes_queue
 from mem.ports import Ledger
+from mem.process import run_process
 from mem.settings import Settings
 from mem.wiring import Ports, open_ports
 from workflows.accept import AcceptMemory
@@ -55,7 +54,16 @@ EXPIRY_PAUSE_SECONDS = 3600.0
 PROMPTS = Path(__file__).resolve().parent / "prompts"
 """Beside this file, since the installed package carries none."""
 
-PASSED_THROUGH = ("mem", "activities", "workflows", "pydantic", "pydantic_core", "structlog", "annotated_types")
+PASSED_THROUGH = (
+    "mem",
+    "activities",
+    "workflows",
+    "pydantic",
+    "pydantic_core",
+    "structlog",
+    "annotated_types",
+    "opentelemetry",
+)
 """Deterministic packages of our own and what they build on: importing them anew for each run costs 10 ms."""
 
 
@@ -168,12 +176,18 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
         MemError: a part that the worker needs is not configured or does not answer.
     """
     found, serves = find_addresses(settings), settings.worker_serves
-    client = await connect(address=found.need_temporal(), namespace=found.namespace)
+    runtime = start_runtime(settings.metrics_address)
+    calls = None if settings.metrics_address is None else CountedCalls(runtime.metric_meter)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with AsyncExitStack() as opened:
-        ports = await opened.enter_async_context(open_ports(found, settings, PROMPTS))
+        tracing = await opened.enter_async_context(open_tracing("mem-worker", os.environ))
+        traced = () if tracing is None else tracing.interceptors
+        client = await connect(
+            address=found.need_temporal(), namespace=found.namespace, runtime=runtime, interceptors=traced
+        )
+        ports = await opened.enter_async_context(open_ports(found, settings, PROMPTS, spans=tracing, calls=calls))
         if serves != "writes":
             await ports.look_up.prepare()
             await ports.ground.prepare()
@@ -197,32 +211,9 @@ async def expire_answers(ledger: Ledger, *, pause: float = EXPIRY_PAUSE_SECONDS)
         await asyncio.sleep(pause)
 
 
-def log_to(stream: TextIO) -> None:
-    """Write each event as one line of JSON."""
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(stream),
-    )
-
-
 def main() -> None:
     """Run the worker; one clear line where it cannot start."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    log_to(sys.stderr)
-    code = 0
-    try:
-        asyncio.run(serve(Settings()))
-    except MemError as error:
-        sys.stderr.write(f"error: {error}\n")
-        code = 1
-    except ValidationError as error:
-        sys.stderr.write(f"error: {told(error)}\n")
-        code = 2
-    end(code)
+    run_process(lambda: serve(Settings()))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Generic, Literal, NamedTuple, TypeVar
 
@@ -12,8 +12,9 @@ from pydantic import BaseModel
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+from temporalio.runtime import Runtime
 from temporalio.service import RPCError
 
 from mem.clients.temporal.calls import Call, send, target_of
@@ -88,14 +89,25 @@ class MemoryClient:
 
     @classmethod
     async def connect(
-        cls, *, address: str | None = None, namespace: str | None = None, task_queue: str = "mem"
+        cls,
+        *,
+        address: str | None = None,
+        namespace: str | None = None,
+        task_queue: str = "mem",
+        runtime: Runtime | None = None,
+        interceptors: Sequence[Interceptor] = (),
     ) -> MemoryClient:
         """Connect; without arguments by Temporal's own environment variables.
+
+        Args:
+            runtime: a program that has a Temporal runtime may share it; None: one whose core does not log to stdout.
+            interceptors: of the SDK, such as one that traces.
 
         Raises:
             Unavailable: no Temporal server answers.
         """
-        return cls(await connect(address=address, namespace=namespace), task_queue=task_queue)
+        client = await connect(address=address, namespace=namespace, runtime=runtime, interceptors=interceptors)
+        return cls(client, task_queue=task_queue)
 
     async def check(self, *needed: Work) -> None:
         """Return if Temporal answers and a worker polls the task queue of each kind of work that is needed.

@@ -9,7 +9,7 @@ from importlib import import_module
 import typer
 from pydantic import ValidationError
 
-from mem.clients.temporal.ending import end
+from mem.clients.temporal.ending import end_with
 from mem.domain.faults import told
 
 _MODULES = {
@@ -50,15 +50,16 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
 
 def main() -> None:
     """Run a command."""
-    code = 0
+    end_with(_command)
+
+
+def _command() -> int:
     try:
         app_for(sys.argv[1:])()
-    except SystemExit as left:
-        code = left.code if isinstance(left.code, int) else 1
     except ValidationError as error:
         sys.stderr.write(f"error: the environment: {told(error)}\n")
-        code = 2
-    end(code)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":

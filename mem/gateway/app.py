@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
+import structlog
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from prometheus_client import CollectorRegistry
@@ -22,7 +22,6 @@ from mem.gateway.grounding import add_grounding
 from mem.gateway.hardened import Hardened
 from mem.gateway.health import add_health
 from mem.gateway.limits import Limits
-from mem.gateway.logs import log_to
 from mem.gateway.metrics import Metrics
 from mem.gateway.observing import Log
 from mem.gateway.openapi import describe, examples, own_version, posted, replies
@@ -30,6 +29,7 @@ from mem.gateway.problems import install
 from mem.gateway.reading import Reading
 from mem.gateway.rights import Guard, readable_by, readable_by_writer
 from mem.gateway.tokens import Tokens
+from mem.gateway.traced import Serving, Traced
 
 POSTED = ("context", "accept", "query")
 """What stands below /memory and is no sha."""
@@ -43,15 +43,18 @@ def create_app(
     limits: Limits | None = None,
     metrics: Metrics | None = None,
     log: Log | None = None,
+    spans: Serving | None = None,
 ) -> FastAPI:
     """The gateway over a client of the worker and what reads from the store, without which such reads are a 503.
 
     Args:
         tokens: who may do what; None: everybody everything.
+        spans: makes one of each request; None: nothing is traced.
     """
     reading = reading or Reading(None)
     metrics = metrics or Metrics(CollectorRegistry())
-    hardened = Middleware(Hardened, limits=limits or Limits(), metrics=metrics, log=log or log_to(sys.stderr))
+    hardened = Middleware(Hardened, limits=limits or Limits(), metrics=metrics, log=log or structlog.get_logger())
+    traced = [] if spans is None else [Middleware(Traced, spans=spans)]
     app = FastAPI(
         title="mem",
         summary="A failure memory on Temporal.",
@@ -60,7 +63,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        middleware=[hardened, Middleware(Guard, tokens=tokens)],
+        middleware=[*traced, hardened, Middleware(Guard, tokens=tokens)],
     )
     install(app)
     add_health(app, client, reading, metrics)
