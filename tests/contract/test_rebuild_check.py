@@ -291,7 +291,7 @@ async def _step(parts, number: int, kind: str, one: int, other: int, shas: list[
                 await parts.skills.remove("*", f"s{one}")
         case "reference":
             chunk = Node(level="R", project="*", text=f"r{one}", source=f"d{other}")
-            await parts.memories.add_reference([chunk], "d")
+            await parts.document(chunk, source="d")
             shas.append(chunk.sha)
 
 

@@ -15,10 +15,10 @@ from mem.cli.main import app_for
 from mem.domain.accepting import MadeProjection, Projection, SymptomLine
 from mem.domain.journal import Entry
 from mem.domain.nodes import Node
-from mem.ports import AppendPlan
+from mem.ports import AppendPlan, Document
 from mem.store.chain import Link
 from mem.store.export import export_lines
-from mem.testing import FakeEmbedder, FakeJournal, FakeMemories, FakeState
+from mem.testing import FakeEmbedder, FakeJournal, FakeMemories, FakeReference, FakeState
 from mem.writing import entries
 
 app = app_for(())
@@ -227,7 +227,7 @@ def shas(state) -> dict[str, str]:
             await memories.put_projection(node.sha, MadeProjection(text=symptom, model_id="m", prompt_sha="s" * 64))
             found[name] = node.sha
         chunk = Node(level="R", project="*", text="chunk", source="d.md")
-        await memories.add_reference([chunk], "d.md")
+        await FakeReference(state).put([Document("*", "d.md", (chunk,))])
         return found | {"reference": chunk.sha}
 
     return asyncio.run(make())
