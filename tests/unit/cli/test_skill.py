@@ -141,6 +141,18 @@ def test_linked_folders_are_followed_once(tmp_path, state):
     assert _below(str(home)) == [str(home / "skills" / "one" / "SKILL.md")]
 
 
+def test_no_link_leads_to_what_lies_beside_the_folder(tmp_path, state):
+    """A link to a folder above the one that was named, or above the linked one that holds it, is not followed."""
+    write(tmp_path, "named/one/SKILL.md", "description: d")
+    write(tmp_path, "elsewhere/shared/two/SKILL.md", "description: d")
+    write(tmp_path, "elsewhere/beside/SKILL.md", "description: d")
+    named, shared = tmp_path / "named", tmp_path / "elsewhere" / "shared"
+    (named / "one" / "root").symlink_to("/")
+    (named / "shared").symlink_to(shared)
+    (shared / "up").symlink_to(shared.parent)
+    assert [one["name"] for one in documents("add", str(named))["skills"]] == ["one", "two"]
+
+
 def test_a_folder_without_skills_is_one_clear_line(tmp_path, state):
     """Nothing was asked for."""
     assert "holds no SKILL.md" in one_line(run(app, ["skill", "add", str(tmp_path)]), 2)
