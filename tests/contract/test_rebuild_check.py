@@ -338,18 +338,7 @@ async def test_whatever_is_written_to_the_fakes_replays(steps):
     await embed_all(parts, list(shas))
     state = parts.memories._state
     again = replayed(state)
-    for part in (
-        "nodes",
-        "superseded_by",
-        "edges",
-        "projections",
-        "vectors",
-        "signatures",
-        "links",
-        "occurrences",
-        "skills",
-        "snapshots",
-    ):
+    for part in PARTS:
         assert getattr(again, part) == getattr(state, part), part
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
 from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -20,6 +18,7 @@ from mem.store.chain import Link
 from mem.store.export import export_lines
 from mem.testing import FakeEmbedder, FakeJournal, FakeMemories, FakeReference, FakeState
 from mem.writing import entries
+from tests.unit.cli.instead import open_ports
 
 app = app_for(())
 
@@ -36,18 +35,7 @@ ModuleNotFoundError: No module named 'yaml'
 def state(monkeypatch) -> FakeState:
     """The store of the commands, in memory."""
     found = FakeState()
-    ports = SimpleNamespace(
-        memories=FakeMemories(found),
-        journal=FakeJournal(found),
-        embedder=FakeEmbedder(),
-    )
-
-    @asynccontextmanager
-    async def opened(*_):
-        yield ports
-
-    monkeypatch.setattr("mem.wiring.open_ports", opened)
-    monkeypatch.setattr("mem.wiring.open_store", opened)
+    open_ports(monkeypatch, memories=FakeMemories(found), journal=FakeJournal(found), embedder=FakeEmbedder())
     return found
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import asynccontextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -15,6 +13,7 @@ from mem.cli.skill import told_skills
 from mem.cli.skill_files import _below
 from mem.ports import ListedSkill, Skill
 from mem.testing import FakeEmbedder, FakeSkills, FakeState
+from tests.unit.cli.instead import open_ports
 from tests.unit.cli.test_offline import one_line
 
 app = app_for(())
@@ -27,14 +26,7 @@ SECRET = "gh" + "p_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAabcd"
 def state(monkeypatch) -> FakeState:
     """The store of the commands, in memory."""
     found = FakeState()
-    ports = SimpleNamespace(skills=FakeSkills(found), embedder=FakeEmbedder())
-
-    @asynccontextmanager
-    async def opened(*_):
-        yield ports
-
-    monkeypatch.setattr("mem.wiring.open_ports", opened)
-    monkeypatch.setattr("mem.wiring.open_store", opened)
+    open_ports(monkeypatch, skills=FakeSkills(found), embedder=FakeEmbedder())
     return found
 
 
