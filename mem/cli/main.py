@@ -21,6 +21,7 @@ _MODULES = {
     "query": "query",
     "gaps": "gaps",
     "show": "show",
+    "runs": "runs",
     "symptoms": "symptoms",
     "signature": "signature",
     "reference": "reference",
