@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mem.addresses import Addresses, find_addresses
-from mem.cli.common import Format, OutputFormat, explained, run, show_json
+from mem.cli.common import Format, Limit, OutputFormat, explained, run, show_json
 from mem.cli.connect import connected
 from mem.cli.runs_report import told_runs, ui_list
 from mem.cli.terminal import tell_lines
@@ -26,32 +26,51 @@ def register(app: typer.Typer) -> None:
 
 
 def runs(
-    project: Annotated[list[str] | None, typer.Option(help="Runs of this project.")] = None,
-    tool: Annotated[list[str] | None, typer.Option(help="Runs about what this tool printed, such as npm.")] = None,
-    tier: Annotated[list[Tier] | None, typer.Option(help="Lookups that this tier answered; none: no tier.")] = None,
+    project: Annotated[list[str] | None, typer.Option(metavar="PROJECT", help="Runs of this project.")] = None,
+    tool: Annotated[
+        list[str] | None, typer.Option(metavar="TOOL", help="Runs about what this tool printed, such as npm.")
+    ] = None,
+    tier: Annotated[
+        list[Tier] | None, typer.Option(metavar="|".join(Tier), help="Lookups that this tier answered; none: no tier.")
+    ] = None,
     outcome: Annotated[
         list[str] | None,
-        typer.Option(help="accepted, rejected, duplicate, pending; answered, abstained; failed: whatever runs set."),
+        typer.Option(
+            metavar="OUTCOME",
+            help="accepted, rejected, duplicate, pending; answered, abstained; failed: what runs set.",
+        ),
     ] = None,
     signature: Annotated[
-        str | None, typer.Option(help="Runs that saw this failure: its 64 digits, or the first 8 or more of them.")
+        str | None,
+        typer.Option(
+            metavar="SIGNATURE", help="Runs that saw this failure: its 64 digits, or the first 8 or more of them."
+        ),
     ] = None,
     degraded: Annotated[
         list[str] | None, typer.Option(metavar="LEG", help="Answers made without this leg; any: whichever.")
     ] = None,
     kind: Annotated[
-        list[Kind] | None, typer.Option(help="accept: acceptances; context: lookups; ground: turns of users.")
+        list[Kind] | None,
+        typer.Option(metavar="|".join(Kind), help="accept: acceptances; context: lookups; ground: turns of users."),
     ] = None,
-    status: Annotated[list[Status] | None, typer.Option(help="Where the run stands for Temporal.")] = None,
+    status: Annotated[
+        list[Status] | None, typer.Option(metavar="|".join(Status), help="Where the run stands for Temporal.")
+    ] = None,
     since: Annotated[
         str | None,
-        typer.Option(help="Started at this UTC time or later (2026-07-02T14:30), or so long ago at most (2h, 7d)."),
+        typer.Option(
+            metavar="WHEN",
+            help="Started at this UTC time or later (2026-07-02T14:30), or so long ago at most (2h, 7d).",
+        ),
     ] = None,
     before: Annotated[
-        str | None, typer.Option(help="Started before this UTC time, or longer ago: with running, what hangs.")
+        str | None,
+        typer.Option(metavar="WHEN", help="Started before this UTC time, or longer ago: with running, what hangs."),
     ] = None,
-    slower: Annotated[str | None, typer.Option(help="Took so long or longer, such as 500ms or 2s.")] = None,
-    limit: Annotated[int | None, typer.Option(help="How many at most, 1 to 1000; unset: 20.")] = None,
+    slower: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Took so long or longer, such as 500ms or 2s.")
+    ] = None,
+    limit: Annotated[int | None, Limit] = None,
     output: Format = OutputFormat.TEXT,
 ) -> None:
     """List runs: those still open, then the last closed first; exit 1 where there is none.
