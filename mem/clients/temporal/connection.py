@@ -6,10 +6,10 @@ import asyncio
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError, RPCStatusCode
 
+from mem.clients.temporal.converter import data_converter
 from mem.domain.errors import ConfigurationError, Unavailable
 
 CONNECT_SECONDS = 10.0
@@ -40,7 +40,7 @@ async def connect(*, address: str | None, namespace: str | None, seconds: float 
     target = config.get("target_host", "localhost:7233")
     try:
         async with asyncio.timeout(seconds):
-            client = await Client.connect(**config, data_converter=pydantic_data_converter)
+            client = await Client.connect(**config, data_converter=data_converter())
             await _check_namespace(client, target)
             return client
     except (RPCError, RuntimeError, OSError, TimeoutError) as error:
