@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client, Interceptor
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.envconfig import ClientConfig
 from temporalio.runtime import Runtime
 from temporalio.service import RPCError, RPCStatusCode
 
+from mem.clients.temporal.converter import data_converter
 from mem.clients.temporal.runtime import process_runtime
 from mem.domain.errors import ConfigurationError, Unavailable
 
@@ -53,7 +53,7 @@ async def connect(
         async with asyncio.timeout(seconds):
             client = await Client.connect(
                 **config,
-                data_converter=pydantic_data_converter,
+                data_converter=data_converter(),
                 runtime=runtime or process_runtime(),
                 interceptors=interceptors,
             )
