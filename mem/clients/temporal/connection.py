@@ -6,11 +6,13 @@ import asyncio
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError, RPCStatusCode
 
+from mem.clients.temporal.converter import data_converter
 from mem.domain.errors import ConfigurationError, Unavailable
+from mem.domain.payload_keys import PayloadKey, parse_payload_keys
+from mem.settings import Settings
 
 CONNECT_SECONDS = 10.0
 
@@ -23,7 +25,7 @@ async def connect(*, address: str | None, namespace: str | None, seconds: float 
         namespace: likewise.
 
     Raises:
-        ConfigurationError: Temporal's profile cannot be read, or the namespace does not exist.
+        ConfigurationError: Temporal's profile or the payload keys cannot be read, or the namespace does not exist.
         Unavailable: nothing answers there.
     """
     try:
@@ -40,7 +42,7 @@ async def connect(*, address: str | None, namespace: str | None, seconds: float 
     target = config.get("target_host", "localhost:7233")
     try:
         async with asyncio.timeout(seconds):
-            client = await Client.connect(**config, data_converter=pydantic_data_converter)
+            client = await Client.connect(**config, data_converter=data_converter(payload_keys()))
             await _check_namespace(client, target)
             return client
     except (RPCError, RuntimeError, OSError, TimeoutError) as error:
@@ -48,6 +50,16 @@ async def connect(*, address: str | None, namespace: str | None, seconds: float 
             f"No Temporal server answers at {target}: {_first_line(error)}.",
             "Start the embedded stack with `mem up`, or set TEMPORAL_ADDRESS to a server that runs.",
         ) from error
+
+
+def payload_keys() -> tuple[PayloadKey, ...]:
+    """The keys of the environment, as every process that reads or writes payloads has to have them.
+
+    Raises:
+        ConfigurationError: they are malformed.
+    """
+    given = Settings().payload_key
+    return parse_payload_keys(None if given is None else given.get_secret_value())
 
 
 async def _check_namespace(client: Client, target: str) -> None:
