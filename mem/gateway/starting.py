@@ -8,7 +8,11 @@ from prometheus_client import CollectorRegistry
 
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
+from mem.clients.temporal.codec import EncryptingCodec
+from mem.clients.temporal.connection import payload_keys
+from mem.clients.temporal.remote_codec import RemoteCodec
 from mem.gateway.app import create_app
+from mem.gateway.codec import parse_origins
 from mem.gateway.limits import Limits
 from mem.gateway.listening import bound, find_host, refuse_open_door
 from mem.gateway.logs import log_to
@@ -36,8 +40,24 @@ async def serve_gateway(settings: Settings) -> None:
     client = await MemoryClient.connect(
         address=found.need_temporal(), namespace=found.namespace, task_queue=found.task_queue
     )
+    origins, codec = parse_origins(settings.ui_origins), _codec(settings)
     limits, metrics = Limits(), Metrics(CollectorRegistry())
     with bound(where) as listening:
         async with Reading(found.database_url) as reading:
-            app = create_app(client, reading, tokens, limits=limits, metrics=metrics, log=log_to(sys.stderr))
+            app = create_app(
+                client,
+                reading,
+                tokens,
+                limits=limits,
+                metrics=metrics,
+                log=log_to(sys.stderr),
+                codec=codec,
+                ui_origins=origins,
+            )
             await serve_app(app, listening, limits, metrics.refused)
+
+
+def _codec(settings: Settings) -> RemoteCodec | None:
+    """What reads payloads for Temporal's UI; None where none are encrypted."""
+    keys = payload_keys(settings)
+    return RemoteCodec(EncryptingCodec(keys)) if keys else None

@@ -52,13 +52,13 @@ async def connect(*, address: str | None, namespace: str | None, seconds: float 
         ) from error
 
 
-def payload_keys() -> tuple[PayloadKey, ...]:
-    """The keys of the environment, as every process that reads or writes payloads has to have them.
+def payload_keys(settings: Settings | None = None) -> tuple[PayloadKey, ...]:
+    """The keys that every process has to have which reads or writes payloads; None reads the settings anew.
 
     Raises:
         ConfigurationError: they are malformed.
     """
-    given = Settings().payload_key
+    given = (settings or Settings()).payload_key
     return parse_payload_keys(None if given is None else given.get_secret_value())
 
 
