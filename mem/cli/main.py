@@ -35,6 +35,7 @@ _MODULES = {
     "migrate": "serve",
     "mcp": "mcp",
     "token": "token",
+    "key": "key",
     "demo": "demo.command",
 }
 """The module of each command; only what a call needs is loaded, which is most of the time that a short one takes."""
