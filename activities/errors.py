@@ -22,6 +22,8 @@ log = structlog.get_logger()
 
 MAX_CAUSE = 500
 """Characters of each text of a failure, since failures stay in histories."""
+MAX_READ = 5_000
+"""Characters of an unforeseen error that are searched for secrets, before it is cut."""
 CALLERS_FAULTS = (InvalidRequest, RequestConflict, NotFound)
 """What the same request fails with every time: no event for whoever watches the worker's log."""
 
@@ -58,7 +60,8 @@ def _delay(error: MemError) -> timedelta | None:
 
 def _bounded(error: Exception) -> str:
     lines = str(error).splitlines() or [""]
-    return redact(f"{type(error).__name__}: {lines[0]}"[:MAX_CAUSE]).text
+    # A secret that is cut through would not be known for one.
+    return redact(f"{type(error).__name__}: {lines[0][:MAX_READ]}").text[:MAX_CAUSE]
 
 
 def _category(error: MemError) -> ApplicationErrorCategory:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Collection, Sequence
+from datetime import UTC, datetime, timedelta
 from datetime import time as time_of_day
-from datetime import timedelta
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel
@@ -21,6 +21,7 @@ from temporalio.service import RPCError
 from mem.clients.temporal.calls import Call, send, target_of
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.jobs import Watch, run_to_end
+from mem.clients.temporal.runs import list_runs
 from mem.clients.temporal.schedules import Daily, find_daily, start_daily, stop_daily
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, AcceptResult, check_limits
 from mem.domain.answers import Answer
@@ -43,6 +44,7 @@ from mem.domain.query import QueryAnswer, QueryRequest, check_question
 from mem.domain.rebuild import RebuildInput, RebuildReport
 from mem.domain.regenerating import RegenerateReport
 from mem.domain.replaying import NightlyCheck, ReplayReport
+from mem.domain.runs import RunsAnswer, RunsRequest
 from mem.doors import SentLog, prepare_candidate, prepare_ground, prepare_lookup, prepare_question, prepare_reason
 from mem.parsing import current_algo
 
@@ -292,6 +294,19 @@ class MemoryClient:
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(GroundAnswer.model_validate_json(body), body, prepared.notes)
+
+    async def runs(self, request: RunsRequest, *, now: datetime | None = None) -> RunsAnswer:
+        """List the runs of the namespace that a request selects; Temporal lists a run a moment after it began or ended.
+
+        Args:
+            now: from which ages are counted back; None: the present.
+
+        Raises:
+            AmbiguousPrefix: several signatures begin with the digits that were given.
+            ConfigurationError: the namespace lacks the search attributes.
+            Unavailable: Temporal does not answer.
+        """
+        return await list_runs(self._client, request, datetime.now(UTC) if now is None else now)
 
     async def rebuild(self, *, check: bool = False, watch: Watch | None = None) -> RebuildReport:
         """Derive the signatures of all memories from their evidence, or only compare; waits however long it takes.

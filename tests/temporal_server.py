@@ -17,15 +17,16 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowHandle
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Interceptor
 
 from mem import wiring
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
+from mem.clients.temporal.converter import data_converter
 from mem.clients.temporal.search_attributes import SEARCH_ATTRIBUTES
 from mem.domain.ids import accept_workflow_id, context_workflow_id, ground_workflow_id, query_workflow_id
+from mem.domain.payload_keys import PayloadKey
 from mem.local.temporal import DYNAMIC_CONFIG, binary
 from mem.recall.grounding import GroundTurns
 from mem.recall.look_up import LookUp
@@ -53,8 +54,8 @@ class TemporalServer:
     def __init__(self, address: str) -> None:
         self.address = address
 
-    async def client(self, namespace: str = MAIN) -> Client:
-        return await Client.connect(self.address, namespace=namespace, data_converter=pydantic_data_converter)
+    async def client(self, namespace: str = MAIN, *, keys: Sequence[PayloadKey] = ()) -> Client:
+        return await Client.connect(self.address, namespace=namespace, data_converter=data_converter(keys))
 
 
 class Rig:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from inspect import cleandoc
 
 import typer
 from pydantic import ValidationError
@@ -21,6 +22,7 @@ _MODULES = {
     "query": "query",
     "gaps": "gaps",
     "show": "show",
+    "runs": "runs",
     "symptoms": "symptoms",
     "signature": "signature",
     "reference": "reference",
@@ -34,6 +36,7 @@ _MODULES = {
     "migrate": "serve",
     "mcp": "mcp",
     "token": "token",
+    "key": "key",
     "demo": "demo.command",
 }
 """The module of each command; only what a call needs is loaded, which is most of the time that a short one takes."""
@@ -46,7 +49,18 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     wanted = _MODULES.get(arguments[0]) if arguments else None
     for module in [wanted] if wanted else dict.fromkeys(_MODULES.values()):
         import_module(f"mem.cli.{module}").register(app)
+    _unbreak(app)
     return app
+
+
+def _unbreak(app: typer.Typer) -> None:
+    """Let the paragraphs of a docstring be broken by the terminal's width, not by that of the source."""
+    for command in app.registered_commands:
+        told = cleandoc((command.callback and command.callback.__doc__) or "")
+        command.help = command.help or "\n\n".join(" ".join(each.split()) for each in told.split("\n\n"))
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            _unbreak(group.typer_instance)
 
 
 def main() -> None:

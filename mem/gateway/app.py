@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import structlog
@@ -12,11 +13,13 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from mem.client import MemoryClient, Reply
+from mem.clients.temporal.remote_codec import RemoteCodec
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.gaps import GapsRequest
 from mem.domain.lookup import ContextAnswer, ContextRequest
 from mem.domain.query import QueryAnswer, QueryRequest
 from mem.gateway.bodies import read_fields, read_parameters, refuse_parameters, understood
+from mem.gateway.codec import CodecDoor, add_codec
 from mem.gateway.described import GAPS_ANSWERS, REQUESTS, SHA_PARAMETER, SHOWN_ANSWERS, parameters
 from mem.gateway.grounding import add_grounding
 from mem.gateway.hardened import Hardened
@@ -44,17 +47,22 @@ def create_app(
     metrics: Metrics | None = None,
     log: Log | None = None,
     spans: Serving | None = None,
+    codec: RemoteCodec | None = None,
+    ui_origins: Sequence[str] = (),
 ) -> FastAPI:
     """The gateway over a client of the worker and what reads from the store, without which such reads are a 503.
 
     Args:
         tokens: who may do what; None: everybody everything.
         spans: makes one of each request; None: nothing is traced.
+        codec: what reads encrypted payloads for Temporal's UI, at pages of `ui_origins`; None: nothing is encrypted.
     """
     reading = reading or Reading(None)
     metrics = metrics or Metrics(CollectorRegistry())
     hardened = Middleware(Hardened, limits=limits or Limits(), metrics=metrics, log=log or structlog.get_logger())
     traced = [] if spans is None else [Middleware(Traced, spans=spans)]
+    # Before the guard: a browser asks whether a page may call without the token that the call will carry.
+    door = [] if codec is None else [Middleware(CodecDoor, origins=ui_origins)]
     app = FastAPI(
         title="mem",
         summary="A failure memory on Temporal.",
@@ -63,13 +71,15 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        middleware=[*traced, hardened, Middleware(Guard, tokens=tokens)],
+        middleware=[*traced, hardened, *door, Middleware(Guard, tokens=tokens)],
     )
     install(app)
     add_health(app, client, reading, metrics)
     _add_asking(app, client, metrics)
     _add_reading(app, reading)
     add_grounding(app, client, lambda reply: _replied(reply, metrics))
+    if codec is not None:
+        add_codec(app, codec)
     describe(app, REQUESTS)
     return app
 

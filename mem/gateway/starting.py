@@ -10,8 +10,12 @@ from prometheus_client import CollectorRegistry
 
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
+from mem.clients.temporal.codec import EncryptingCodec
+from mem.clients.temporal.connection import payload_keys
+from mem.clients.temporal.remote_codec import RemoteCodec
 from mem.clients.temporal.tracing import open_tracing
 from mem.gateway.app import create_app
+from mem.gateway.codec import parse_origins
 from mem.gateway.limits import Limits
 from mem.gateway.listening import bound, find_host, refuse_open_door
 from mem.gateway.metrics import Metrics
@@ -34,6 +38,7 @@ async def serve_gateway(settings: Settings) -> None:
     where = await find_host(settings.http_host, settings.http_port or DEFAULT_PORT)
     refuse_open_door(where, tokens)
     found = find_addresses(settings)
+    origins, codec = parse_origins(settings.ui_origins), _codec(settings)
     limits, metrics = Limits(), Metrics(CollectorRegistry())
     async with AsyncExitStack() as opened:
         tracing = await opened.enter_async_context(open_tracing("mem-gateway", os.environ))
@@ -48,6 +53,20 @@ async def serve_gateway(settings: Settings) -> None:
         listening = opened.enter_context(bound(where))
         reading = await opened.enter_async_context(Reading(found.database_url, spans=tracing))
         app = create_app(
-            client, reading, tokens, limits=limits, metrics=metrics, log=structlog.get_logger(), spans=tracing
+            client,
+            reading,
+            tokens,
+            limits=limits,
+            metrics=metrics,
+            log=structlog.get_logger(),
+            spans=tracing,
+            codec=codec,
+            ui_origins=origins,
         )
         await serve_app(app, listening, limits, metrics.refused)
+
+
+def _codec(settings: Settings) -> RemoteCodec | None:
+    """What reads payloads for Temporal's UI; None where none are encrypted."""
+    keys = payload_keys(settings)
+    return RemoteCodec(EncryptingCodec(keys)) if keys else None
