@@ -72,6 +72,7 @@ async def _work(rig: Rig) -> None:
     skills = Wrapped(rig.ports.look_up._ports.skills, nearest=Switch(rig.ports.skills.nearest, times=1))
     async with rig.working(look_up_skills=skills):
         await rig.memory.look_up(lookup(rig, "nothing known"))
+        await rig.memory.accept(candidate(rig, "kept", wait="durable"))
         await rig.memory.accept(candidate(rig, "kept"))
         await rig.memory.accept(candidate(rig, "again", text=f"{LESSON} "))
         await rig.memory.accept(candidate(rig, "trivial", text="It was fixed."))
