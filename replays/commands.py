@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from temporalio.client import WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter
-from temporalio.worker import Replayer, WorkflowInstance, WorkflowInstanceDetails, WorkflowRunner
+from temporalio.worker import Interceptor, Replayer, WorkflowInstance, WorkflowInstanceDetails, WorkflowRunner
 from temporalio.workflow import NondeterminismError
 
 from worker import WORKFLOWS, workflow_runner
@@ -51,6 +51,7 @@ async def replay(
     converter: DataConverter = pydantic_data_converter,
     workflows: Sequence[type] = WORKFLOWS,
     runner: WorkflowRunner | None = None,
+    interceptors: Sequence[Interceptor] = (),
 ) -> AsyncIterator[Replayed]:
     """Take each run through the workflows of this checkout, in the worker's own sandbox.
 
@@ -58,9 +59,12 @@ async def replay(
         converter: what the runs were written with: that of the client which fetched them, with its payload codec.
         workflows: those to replay with.
         runner: where they run, if not in the sandbox.
+        interceptors: the worker's own, where they give commands.
     """
     watching = _Watching(runner or workflow_runner())
-    replayer = Replayer(workflows=workflows, workflow_runner=watching, data_converter=converter)
+    replayer = Replayer(
+        workflows=workflows, workflow_runner=watching, data_converter=converter, interceptors=interceptors
+    )
     async with replayer.workflow_replay_iterator(histories) as results:
         async for result in results:
             failure = result.replay_failure

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
+from typing import Any
 
 from temporalio.client import WorkflowHandle, WorkflowHistory
 
@@ -38,14 +39,14 @@ def load(path: Path) -> WorkflowHistory:
     return WorkflowHistory.from_json(path.stem, path.read_text(encoding="utf-8"))
 
 
-async def replay_all(which: Iterable[Path]) -> dict[str, Replayed]:
+async def replay_all(which: Iterable[Path], **options: Any) -> dict[str, Replayed]:
     """What today's workflows make of histories, by the names of their files."""
 
     async def loaded() -> AsyncIterator[WorkflowHistory]:
         for path in which:
             yield load(path)
 
-    return {f"{each.history.workflow_id}.json": each async for each in replay(loaded())}
+    return {f"{each.history.workflow_id}.json": each async for each in replay(loaded(), **options)}
 
 
 async def record(name: str, handle: WorkflowHandle) -> None:
@@ -69,14 +70,14 @@ async def record(name: str, handle: WorkflowHandle) -> None:
 
 
 async def _way(name: str, text: str) -> list[str]:
-    """What a run was made of; of steps that go on side by side, either may be told first."""
+    """What a run was made of. Of steps side by side either may be first; a larger journal takes more of the same."""
 
     async def one() -> AsyncIterator[WorkflowHistory]:
         yield WorkflowHistory.from_json(name, text)
 
     (replayed,) = [each async for each in replay(one())]
     assert replayed.failure is None, f"{name}: {replayed.failure}"
-    return sorted(replayed.commands)
+    return sorted(set(replayed.commands))
 
 
 def _generation(path: Path) -> int:

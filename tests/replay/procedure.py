@@ -4,33 +4,34 @@ from __future__ import annotations
 
 RECORD = "MEM_RECORD_HISTORIES=1 .venv/bin/pytest tests/replay/record"
 BLESS = "MEM_BLESS_FINGERPRINTS=1 .venv/bin/pytest tests/replay/test_fingerprints.py"
+BOTH = "make histories"
 
 PROCEDURE = f"""
-The workflows no longer give the commands that runs were recorded with. Those runs may still be open in somebody's
-Temporal, where today's code would break them or do something else. (docs/evolution.md tells it in full.)
+WHAT TO DO (docs/evolution.md tells it in full)
 
-1. Was it not meant? Take the change back. Summaries, details, timeouts, retries and arguments change no command.
-2. Was it meant? Let open runs go on as they began:
-       if workflow.patched("what-changed"):   # a name that was never used before
+Today's workflows give other commands than runs were recorded with, or histories changed. Such runs may still be open in
+somebody's Temporal, where this code would break them.
+
+1. Was it not meant? Take it back. Summaries, details, values of search attributes, timeouts, retry policies and what
+   activities are given are not compared, and are free to change.
+2. Was it meant? Open runs have to go on as they began:
+       if workflow.patched("what-changed"):   # a name that was never used
            ...the new commands...
        else:
-           ...the old ones, unchanged...
-   With that this test is green again, and old histories stay as they are: none is deleted or written over.
-3. Record runs of the new kind, which are kept beside the old ones as the next generation (`name.2.json`):
-       {RECORD}
-4. Enter their commands, and put the patch into the table of docs/evolution.md:
-       {BLESS}
-   Blessing also takes a change that no patch guards. That is right only where no run of before can be open any more:
-   one that is older than its lifetime (mem/domain/ids.py and mem/client.py), and none that is kept for reset or queries
-   (the retention of the namespace).
-5. A patch goes in two steps, a release each: `workflow.deprecate_patch(name)` and the old branch deleted, once no run
-   from before it is open or kept; then that line too, once no run is open or kept from before it was deprecated.
-   The histories of before the patch go to tests/replay/histories/retired/, with the release in docs/evolution.md.
+           ...the old ones, as they were...
+   No recorded run notices that, so that this test is green again. Old histories are never deleted or written over.
+3. Runs of the new kind are recorded beside the old ones, as the next generation (NAME.2.json), and entered:
+       {BOTH}
+   That is: {RECORD}
+   and:     {BLESS}
+   Then put the patch into the table of docs/evolution.md.
+4. The second command alone blesses what you see above. That is right only where no open run can have come to that place.
+5. A patch is taken out in two releases. `workflow.deprecate_patch("what-changed")`, without the old branch, once no run
+   from before the patch is open (a run lives 15 days at most) or is still kept by a namespace to be queried or reset
+   (its retention). After the same time again that line goes, too. Histories that no longer replay then are moved
+   to tests/replay/histories/retired/.
 """
 
-NOT_RECORDED = f"""
-Today's workflows made a run of this kind whose commands are in no history. Was the change guarded with
-`workflow.patched` (docs/evolution.md)? Then record it, beside the old ones:
-    {RECORD}
-    {BLESS}
-"""
+NOT_RECORDED = f"""today's workflows made a run of this kind whose commands are in no history of it.
+Was the change guarded with `workflow.patched`? Then record it beside the old ones: {BOTH}
+{PROCEDURE}"""

@@ -69,9 +69,7 @@ def _rebuild(task: str, step: str, port: str, method: str, **fields: Any) -> Row
         real = getattr(rig.ports, port)
         return {port: Wrapped(real, **{method: wrap(getattr(real, method))})}
 
-    row = Row(
-        f"rebuild_{task}", "RebuildProjections", step, parts, lambda *_: {"task": task, **fields}, call, handle
-    )
+    row = Row(f"rebuild_{task}", "RebuildProjections", step, parts, lambda *_: {"task": task, **fields}, call, handle)
     return row
 
 
