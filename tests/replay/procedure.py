@@ -25,7 +25,7 @@ somebody's Temporal, where this code would break them.
    That is: {RECORD}
    and:     {BLESS}
    Then put the patch into the table of docs/evolution.md.
-4. The second command alone blesses what you see above. That is right only where no open run can have come to that place.
+4. The second command alone blesses what you see above. That is right only where no open run can have got there.
 5. A patch is taken out in two releases. `workflow.deprecate_patch("what-changed")`, without the old branch, once no run
    from before the patch is open (a run lives 15 days at most) or is still kept by a namespace to be queried or reset
    (its retention). After the same time again that line goes, too. Histories that no longer replay then are moved
