@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 from collections.abc import Callable
 
 import pytest
 from temporalio.api.enums.v1 import EventType, TimeoutType, WorkflowTaskFailedCause
 from temporalio.client import WorkflowHistory
 
+import activities
 from replays.commands import workflow_of
 from tests.replay.histories import generations, kind_of, load, paths
 from tests.replay.index import index
@@ -136,3 +139,18 @@ SIGNS: dict[str, Callable[[WorkflowHistory], bool]] = {
     "timed_out": _ends(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT),
 }
 """By what a case is known; the others end well."""
+
+
+def test_every_activity_is_in_a_recorded_run(replayed):
+    """Today's code is seen calling each activity that there is, and none that there is not."""
+    defined = {
+        definition.name
+        for module in pkgutil.iter_modules(activities.__path__)
+        for cls in vars(importlib.import_module(f"activities.{module.name}")).values()
+        if isinstance(cls, type)
+        for method in vars(cls).values()
+        if (definition := getattr(method, "__temporal_activity_definition", None)) is not None
+    }
+    lines = {line.rpartition(" ") for each in replayed.values() for line in each.commands}
+    called = {name for kind, _, name in lines if kind in {"activity", "local activity"}}
+    assert called == defined
