@@ -15,12 +15,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 from temporalio.client import Client, WorkflowHistory
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter
 
 from mem.addresses import find_addresses
-from mem.clients.temporal.connection import connect
-from mem.clients.temporal.ending import end
+from mem.clients.temporal.connection import connect, payload_keys
+from mem.clients.temporal.converter import data_converter
+from mem.clients.temporal.ending import end_with
+from mem.clients.temporal.runtime import process_runtime
 from mem.domain.errors import MemError
 from mem.domain.faults import told
 from mem.settings import Settings
@@ -52,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
 async def check(asked: argparse.Namespace) -> int:
     """Replay what is there; the exit code."""
     if asked.folder is not None:
-        return await _report(from_folder(asked.folder), pydantic_data_converter)
+        return await _report(from_folder(asked.folder), data_converter(payload_keys()))
     client = await _client()
     return await _report(_of(client, asked), client.data_converter)
 
@@ -70,7 +71,7 @@ async def fetch(asked: argparse.Namespace) -> int:
 async def _report(histories: AsyncIterator[WorkflowHistory], converter: DataConverter) -> int:
     done: Counter[str] = Counter()
     broken: list[Replayed] = []
-    async for each in replay(histories, converter=converter):
+    async for each in replay(histories, converter=converter, runtime=process_runtime()):
         done[each.workflow] += 1
         if each.failure is not None:
             broken.append(each)
@@ -108,4 +109,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    end(main())
+    end_with(main)

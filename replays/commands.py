@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from temporalio.client import WorkflowHistory
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter
+from temporalio.runtime import Runtime
 from temporalio.worker import Interceptor, Replayer, WorkflowInstance, WorkflowInstanceDetails, WorkflowRunner
 from temporalio.workflow import NondeterminismError
 
+from mem.clients.temporal.converter import data_converter
 from worker import WORKFLOWS, workflow_runner
 
 _NAMED = {
@@ -48,22 +49,29 @@ class Replayed(NamedTuple):
 async def replay(
     histories: AsyncIterator[WorkflowHistory],
     *,
-    converter: DataConverter = pydantic_data_converter,
+    converter: DataConverter | None = None,
     workflows: Sequence[type] = WORKFLOWS,
     runner: WorkflowRunner | None = None,
     interceptors: Sequence[Interceptor] = (),
+    runtime: Runtime | None = None,
 ) -> AsyncIterator[Replayed]:
     """Take each run through the workflows of this checkout, in the worker's own sandbox.
 
     Args:
-        converter: what the runs were written with: that of the client which fetched them, with its payload codec.
+        converter: what the runs were written with: that of the client which fetched them, with its payload codec. None
+            stands for ours, without one.
         workflows: those to replay with.
         runner: where they run, if not in the sandbox.
         interceptors: the worker's own, where they give commands.
+        runtime: that of the process, where its core is not to log to stdout.
     """
     watching = _Watching(runner or workflow_runner())
     replayer = Replayer(
-        workflows=workflows, workflow_runner=watching, data_converter=converter, interceptors=interceptors
+        workflows=workflows,
+        workflow_runner=watching,
+        data_converter=converter or data_converter(),
+        interceptors=interceptors,
+        runtime=runtime,
     )
     async with replayer.workflow_replay_iterator(histories) as results:
         async for result in results:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import base64
 from dataclasses import replace
 
 import pytest
-from temporalio.api.common.v1 import Payload
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.converter import PayloadCodec
 
 from activities.look_up_context import LookUpActivity
+from mem.clients.temporal.converter import data_converter
 from mem.domain.errors import InvalidRequest
+from mem.domain.payload_keys import parse_payload_keys
 from replays.__main__ import check, fetch, parser
 from replays.commands import replay
 from tests.replay.histories import FOLDER
@@ -21,15 +20,7 @@ from tests.temporal_server import eventually, runs_of
 from tests.workflows.material import candidate, lookup
 from tests.workflows.ports import Gate, Wrapped
 
-
-class Reversing(PayloadCodec):
-    """Stands for one that encrypts."""
-
-    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        return [Payload(metadata={"encoding": b"reversed"}, data=each.SerializeToString()[::-1]) for each in payloads]
-
-    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        return [Payload.FromString(each.data[::-1]) for each in payloads]
+KEY = f"2026:{base64.b64encode(bytes(range(32))).decode()}"
 
 
 @pytest.fixture
@@ -77,9 +68,9 @@ async def test_a_change_that_would_break_a_run(asked, capsys, monkeypatch):
     assert "docs/evolution.md" in told
 
 
-async def test_runs_that_were_written_with_a_codec(rig):
-    """Runs replay with the converter that they were written with, and not without it."""
-    converter = replace(pydantic_data_converter, payload_codec=Reversing())
+async def test_runs_that_are_encrypted(rig):
+    """Encrypted runs replay with the keys that they were written with, and not without them."""
+    converter = data_converter(parse_payload_keys(KEY))
     coded = rig.in_namespace(Client(**{**rig.temporal.config(), "data_converter": converter}))
     async with coded.working(), asyncio.timeout(60):
         await coded.memory.look_up(lookup(coded))
@@ -89,7 +80,7 @@ async def test_runs_that_were_written_with_a_codec(rig):
     async def histories():
         yield history
 
-    for given, commands in ((converter, 5), (pydantic_data_converter, 0)):
+    for given, commands in ((converter, 5), (data_converter(), 0)):
         (each,) = [each async for each in replay(histories(), converter=given)]
         assert (each.failure is None, len(each.commands)) == (commands > 0, commands)
 
