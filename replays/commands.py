@@ -106,7 +106,9 @@ class _Watching(WorkflowRunner):
 
         def listened(act: Any) -> Any:
             completion = activate(act)
-            self._commands += [line for each in completion.successful.commands if (line := _line(each)) is not None]
+            # What is no replay any more no history has an opinion of.
+            given = completion.successful.commands if act.is_replaying else ()
+            self._commands += [line for each in given if (line := _line(each)) is not None]
             return completion
 
         instance.activate = listened  # type: ignore[method-assign]  # whatever class the inner runner makes

@@ -23,7 +23,8 @@ async def test_replay(path, replayed):
     """Today's workflows take every decision of a recorded run again."""
     failure = replayed[path.name].failure
     assert failure is None, f"{failure}\n{PROCEDURE}"
-    assert replayed[path.name].commands
+    # A run that was ended in its first step, a local one, had nothing in its history.
+    assert replayed[path.name].commands or path.stem.endswith("timed_out")
 
 
 @pytest.mark.parametrize("path", paths(), ids=lambda path: path.stem)

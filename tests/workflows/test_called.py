@@ -24,7 +24,7 @@ CALLS = re.compile(
 NAMED = re.compile(
     r"""WorkflowType\s*!?=\s*["'](\w+)|WorkflowType\s+IN\s*\(["'](\w+)"""
     r"""|start_workflow\(\s*"(\w+)"|run_to_end\(\s*[\w.]+,\s*"(\w+)"|\bworkflow="(\w+)\""""
-    r"""|"workflow_?[tT]ype":\s*"([A-Z]\w+)"|--(?:workflow-)?type[ =]([A-Z]\w+)"""
+    r"""|"workflow_?[tT]ype":\s*"([A-Z]\w+)"|--(?:workflow-)?type[ =]([A-Z][a-z]\w+)"""
 )
 """Where a type of workflow is named: list filters, clients, schedules, command lines, documents."""
 
