@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mem.domain.errors import Unavailable
 from mem.domain.ids import fingerprint_of
-from mem.domain.lookup import Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
+from mem.domain.lookup import OPERATION, Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
 from mem.domain.nodes import Parent
 from mem.ports import (
     Candidate,
@@ -38,7 +38,6 @@ from mem.recall.render import Found, render_body
 from mem.recall.shortlist import score_best
 from mem.recall.trace import Searched, trace_of
 
-OPERATION = "context"
 _SAMPLE = "error: exit status 1\n"
 
 
