@@ -93,7 +93,7 @@ def test_no_gap_is_exit_1(reader, output):
     [
         (["--project", "a b"], "project: "),
         (["--tool", ""], "tool: "),
-        (["--since", "yesterday"], "since: Value error, should be a date such as 2026-07-02, or days such as 7d"),
+        (["--since", "yesterday"], "since: should be a date such as 2026-07-02, or days such as 7d"),
         (["--limit", "0"], "limit: Input should be greater than or equal to 1"),
         (["--limit", "1001"], "limit: Input should be less than or equal to 1000"),
     ],

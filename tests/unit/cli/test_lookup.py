@@ -106,7 +106,7 @@ def test_the_log_may_come_from_standard_input(client):
 @pytest.mark.parametrize(
     ("options", "data", "told"),
     [
-        ([], b"", "Nothing to look up"),
+        ([], b"", "Nothing to look up. Give --file LOG, --task TEXT or --tool TOOL."),
         (["--task", " "], b"", "white space"),
         (["--task", ""], b"", "task: "),
         (["--file", "-"], b"", "- is empty."),

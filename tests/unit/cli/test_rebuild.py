@@ -44,8 +44,8 @@ class StubClient:
         self.report = RebuildReport(algo=2, memories=3, unchanged=5)
         self.tables = [table("memory_node"), table("skill")]
 
-    async def check(self) -> None:
-        self.asked.append(("check", True))
+    async def check(self, *needed: str) -> None:
+        self.asked.append(("check", needed == ("writes",)))
 
     async def rebuild(self, *, check: bool = False, watch: object = None) -> RebuildReport:
         self.asked.append(("rebuild", check))
