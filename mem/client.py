@@ -34,6 +34,7 @@ from mem.domain.ids import (
     query_workflow_id,
     rebuild_workflow_id,
     replay_workflow_id,
+    user_scope,
     writes_queue,
 )
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
@@ -57,6 +58,9 @@ ACCEPT_LIFETIME = timedelta(days=15)
 LOOK_UP_LIFETIME = timedelta(days=8)
 REBUILD_LIFETIME = timedelta(days=15)
 """Execution timeouts: beyond every retry of a step, so that no run stays open for ever."""
+
+FAIR_CHARACTERS = 16
+"""Of the hash of a user, which stands for whose turn it is."""
 
 REPLAY_PAGE = 1000
 REGENERATE_PAGE = 50
@@ -179,6 +183,7 @@ class MemoryClient:
             lifetime=ACCEPT_LIFETIME,
             attributes=_attributes(request.project, prepared.message.tool),
             task_queue=self._queues["writes"],
+            fair=request.project,
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(AcceptAnswer.model_validate_json(body), body, prepared.notes)
@@ -214,6 +219,7 @@ class MemoryClient:
             lifetime=LOOK_UP_LIFETIME,
             attributes=_attributes(request.project, prepared.message.tool),
             task_queue=self._queues["lookups"],
+            fair=request.project,
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(ContextAnswer.model_validate_json(body), body, prepared.notes, prepared.sent)
@@ -248,6 +254,7 @@ class MemoryClient:
             lifetime=LOOK_UP_LIFETIME,
             attributes=_attributes(request.project, None),
             task_queue=self._queues["lookups"],
+            fair=request.project,
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(QueryAnswer.model_validate_json(body), body, prepared.notes)
@@ -286,6 +293,7 @@ class MemoryClient:
             lifetime=LOOK_UP_LIFETIME,
             attributes=TypedSearchAttributes.empty,
             task_queue=self._queues["lookups"],
+            fair=user_scope(request.user_id)[:FAIR_CHARACTERS],
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(GroundAnswer.model_validate_json(body), body, prepared.notes)
