@@ -10,7 +10,7 @@ from inspect import cleandoc
 import typer
 from pydantic import ValidationError
 
-from mem.clients.temporal.ending import end
+from mem.clients.temporal.ending import end_with
 from mem.domain.faults import told
 
 _MODULES = {
@@ -35,6 +35,7 @@ _MODULES = {
     "migrate": "serve",
     "mcp": "mcp",
     "token": "token",
+    "key": "key",
     "demo": "demo.command",
 }
 """The module of each command; only what a call needs is loaded, which is most of the time that a short one takes."""
@@ -63,15 +64,16 @@ def _unbreak(app: typer.Typer) -> None:
 
 def main() -> None:
     """Run a command."""
-    code = 0
+    end_with(_command)
+
+
+def _command() -> int:
     try:
         app_for(sys.argv[1:])()
-    except SystemExit as left:
-        code = left.code if isinstance(left.code, int) else 1
     except ValidationError as error:
         sys.stderr.write(f"error: the environment: {told(error)}\n")
-        code = 2
-    end(code)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":

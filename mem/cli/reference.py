@@ -173,7 +173,7 @@ async def _add(path: str, project: str | None, name: str | None, form: str | Non
                 changes = await carry_out(plan, ports.reference, ports.embedder, shown.step)
             # What was added without its vectors, or by another writer, gets those that are missing.
             wanted = [node.sha for one in parsed if one.document for node in one.document.nodes]
-            await ports.memories.embed_reference(wanted, ports.embedder)
+            await ports.reference.complete(wanted, ports.embedder)
             total = sum(len(one.shas) for one in await ports.reference.documents(owner, collection.name))
         embedded = shown.embedded
     unchanged = plan.unchanged + len(plan.changing) - len(changes)
