@@ -55,6 +55,8 @@ class AcceptMemory:
         self._mark = fingerprint_of(request)
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": self._mark})
+        # A door has cleaned what it marked; a plain start's own words are told nowhere but in its input.
+        self._tool = request.tool if request.fingerprint is not None else None
         self._step = AcceptStep(project=request.project, request_id=request.request_id, readable=request.readable)
         self._state = Acceptance()
         self._bodies: dict[Wait, str] = {}
@@ -223,7 +225,7 @@ class AcceptMemory:
     def _show(self, details: str | None = None) -> None:
         workflow.set_current_details(details or self._state.markdown())
         linked = self._state.signatures
-        tool = self._request.tool or (linked[0].tool if linked else None)
+        tool = self._tool or (linked[0].tool if linked else None)
         workflow.upsert_search_attributes(
             [
                 *([MEM_TOOL.value_set(tool)] if tool is not None else []),

@@ -25,7 +25,8 @@ class LookUpContext:
     @workflow.init
     def __init__(self, request: LookUpInput) -> None:
         mark = fingerprint_of(request)
-        self._tool = request.tool
+        # A door has cleaned what it marked; a plain start's own words are told nowhere but in its input.
+        self._tool = request.tool if request.fingerprint is not None else None
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": mark})
         self._answering = Answering[LookUpOutcome](mark)
