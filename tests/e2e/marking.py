@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import httpx2
-from mcp import Client, MCPError
-from mcp.client.stdio import stdio_client
 from pydantic import ValidationError
 
 from mem.client import MemoryClient
@@ -22,7 +18,6 @@ from mem.domain.query import QueryRequest
 from tests.callers import connected
 from tests.e2e.conftest import Loop
 from tests.markers import Markers
-from tests.mcp_server import over_stdio
 
 LOG = "npm error code ERESOLVE\nnpm error ERESOLVE could not resolve\nsh: {}\nnpm error {}\n"
 LESSON = "Pin the chart package with an override, the CI log showed {} because of set -x."
@@ -159,87 +154,6 @@ async def through_http(loop: Loop, markers: Markers) -> None:
     async with connected(port) as raw:
         await raw.send(f"GET /{markers.name('no http')} {markers.name('version')}\r\n\r\n".encode())
         await raw.answer()
-
-
-async def through_mcp(loop: Loop, markers: Markers, errors: Path) -> None:
-    """Tools, prompt, resource and completion over stdio."""
-    tools = {
-        "accept": "memory_accept",
-        "context": "memory_context",
-        "query": "memory_query",
-        "ground": "memory_turn_context",
-    }
-    with errors.open("w", encoding="utf-8") as log:
-        async with Client(stdio_client(over_stdio(loop.home), errlog=log), mode="legacy") as client:
-            for kind, _, body in [*texts(markers, "mcp"), *names(markers, "mcp")]:
-                await client.call_tool(tools[kind], body)
-            await client.call_tool("memory_show", {"sha": markers.name("mcp sha")})
-            prompt = {"log": LOG.format(markers.put("prompt log"), "x"), "project": PROJECT}
-            await client.get_prompt("failure_triage", prompt)
-            for ask in (
-                client.call_tool(markers.name("tool name"), {}),
-                client.get_prompt(markers.name("prompt name"), {}),
-                client.get_prompt("failure_triage", {"log": "x", markers.name("prompt argument"): "x"}),
-                client.read_resource(f"memory://{markers.name('resource')}"),
-            ):
-                try:
-                    await ask
-                except MCPError:
-                    continue
-
-
-async def through_commands(loop: Loop, markers: Markers, folder: Path) -> str:
-    """The command line; returns what it said on stderr."""
-    put, name = markers.put, markers.name
-    (folder / "docs").mkdir()
-    (folder / "docs" / "guide.md").write_text(f"# Charts {put('heading')}\n\nDeploy with {put('document')}.\n")
-    (folder / "docs" / f"{name('document name')}.md").write_text("# Named\n\nA document.\n")
-    (folder / "skill").mkdir()
-    skill = (
-        f"---\nname: charts\ndescription: Deploys charts. {put('skill description')}\n---\nRun {put('skill body')}\n"
-    )
-    (folder / "skill" / "SKILL.md").write_text(skill)
-    (folder / "bad-skill").mkdir()
-    (folder / "bad-skill" / "SKILL.md").write_text(f"---\nname: [{put('bad skill')}\n---\n")
-    (folder / "body.md").write_text(f"Run {put('skill body of a file')}\n")
-    (folder / "failed.log").write_text(LOG.format(put("cli log"), put("cli log line")))
-    (folder / "named").mkdir()
-    (folder / "named" / ".mem.toml").write_text(f'project = "{name("project file")}"\n')
-    accepts = [body for kind, _, body in [*texts(markers, "cli"), *names(markers, "cli")] if kind == "accept"]
-    lines = "\n".join(json.dumps(body) for body in accepts).encode()
-    commands: list[tuple[tuple[str, ...], bytes]] = [
-        (("accept", "-"), lines),
-        (("accept", "-"), f'{{"project": "{name("broken candidate")}"'.encode()),
-        (("accept", "-", "--override", put("cli override")), json.dumps(accepts[1]).encode()),
-        (("lookup", "--project", PROJECT, "--file", "failed.log", "--task", put("cli task")), b""),
-        (("lookup", "--project", PROJECT, "--tool", put("cli tool")), b""),
-        (("lookup", "--project", name("cli project"), "--tool", "npm"), b""),
-        (("lookup", "--project", PROJECT, "--tool", "npm", "--request-id", put("cli request id")), b""),
-        (("lookup", "--project", PROJECT, "--tool", "npm", "--scope", name("cli scope")), b""),
-        (("query", "--project", PROJECT, f"Why? {put('cli question')}"), b""),
-        (("query", "--show", name("shown query"), "--project", PROJECT), b""),
-        (("show", name("cli sha")), b""),
-        (("symptoms", "show", name("symptoms sha")), b""),
-        (("supersede", name("superseded"), "--by", name("successor")), b""),
-        (("gaps", "--project", name("cli gaps project"), "--tool", name("cli gaps tool")), b""),
-        (("signature", "extract", "failed.log"), b""),
-        (("reference", "add", "docs", "--project", PROJECT), b""),
-        (("reference", "add", "docs/guide.md", "--name", name("collection")), b""),
-        (("reference", "add", "docs/guide.md", "--type", name("document type")), b""),
-        (("reference", "add", "-", "--name", "piped"), f"# Piped {put('piped heading')}\n\nText.\n".encode()),
-        (("reference", "remove", name("removed collection")), b""),
-        (("skill", "add", "skill"), b""),
-        (("skill", "add", "bad-skill"), b""),
-        (("skill", "add", "--name", name("skill name"), "--description", put("described"), "--body", "body.md"), b""),
-        (("skill", "remove", name("removed skill")), b""),
-        (("token", "new", "ci", "--read", name("token project")), b""),
-        (("log", "verify", "--head", name("head")), b""),
-    ]  # fmt: skip
-    said = []
-    for arguments, stdin in commands:
-        said.append((await loop.mem(*arguments, stdin=stdin, folder=folder)).err)
-    said.append((await loop.mem("lookup", "--tool", "npm", folder=folder / "named")).err)
-    return "\n".join(said)
 
 
 async def plain_starts(memory: MemoryClient, markers: Markers, task_queue: str) -> list[str]:

@@ -18,7 +18,8 @@ from mem.clients.temporal.connection import connect
 from mem.domain.accepting import AcceptRequest
 from mem.local import StackOptions, remove_data, start_detached, stop_stack
 from tests.e2e.conftest import ROOT, Loop
-from tests.e2e.marking import LESSON, PROJECT, plain_starts, through_client, through_commands, through_http, through_mcp
+from tests.e2e.marking import LESSON, PROJECT, plain_starts, through_client, through_http
+from tests.e2e.marking_processes import through_commands, through_mcp, through_servers
 from tests.folders import new_folder
 from tests.forks import Forks
 from tests.markers import Markers
@@ -105,6 +106,7 @@ async def test_no_secret_of_any_field_of_any_door_is_found_anywhere(place, tmp_p
     await through_http(place, markers)
     await through_mcp(place, markers, tmp_path / "mcp.err")
     said = await through_commands(place, markers, _folder(tmp_path))
+    said += await through_servers(place, markers, tmp_path)
     said += (tmp_path / "mcp.err").read_text()
     assert await everywhere(place, markers, said) == {}
     seen: dict[str, Any] = await everywhere(place, controls, "")
