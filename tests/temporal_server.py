@@ -34,7 +34,7 @@ from mem.recall.query_memories import QueryMemories
 from mem.settings import Settings
 from mem.testing import FakeEmbedder
 from mem.wiring import Ports, open_ports
-from worker import build_worker
+from worker import Serves, build_workers, running
 
 MAIN = "default"
 OTHER = "elsewhere"
@@ -79,7 +79,9 @@ class Rig:
         return other
 
     @asynccontextmanager
-    async def working(self, interceptors: Sequence[Interceptor] = (), **ports: Any) -> AsyncIterator[None]:
+    async def working(
+        self, interceptors: Sequence[Interceptor] = (), *, serves: Serves = "all", **ports: Any
+    ) -> AsyncIterator[None]:
         """Run the real worker, some ports replaced; those of a use case are `look_up_<name>` and so on."""
         cases = {"look_up": LookUp, "query": QueryMemories, "ground": GroundTurns}
         for name, case in cases.items():
@@ -88,7 +90,10 @@ class Rig:
             legs_of = replace(getattr(self.ports, name)._ports, **legs)
             ports.setdefault(name, case(legs_of, leg_seconds=seconds, total_seconds=seconds + 1))
         given = replace(self.ports, **ports)
-        async with build_worker(self.temporal, given, task_queue=self.task_queue, interceptors=interceptors):
+        workers = build_workers(
+            self.temporal, given, task_queue=self.task_queue, serves=serves, interceptors=interceptors
+        )
+        async with running(workers):
             yield
 
     def accept_handle(self, request_id: str) -> WorkflowHandle[Any, Any]:

@@ -111,11 +111,12 @@ def _app_launch(home: StackHome, part: PartSpec, env: dict[str, str]) -> Launch:
     return Launch(
         name=part.name,
         argv=part.argv,
-        env=env,
+        env=env | part.env,
         ready=part.ready,
         log=home.log(part.name),
         grace=part.grace,
         start_timeout=part.start_timeout,
+        niceness=part.niceness,
     )
 
 

@@ -16,13 +16,20 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import (
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
 from temporalio.exceptions import ApplicationError, FailureError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from mem.domain import errors
 from mem.domain.accepting import AcceptInput, AcceptResult
 from mem.domain.answers import Answer
+from mem.domain.asked import asked
 from mem.domain.errors import MemError, RequestConflict, Unavailable
 from mem.domain.grounding import GroundInput
 from mem.domain.lookup import LookUpInput
@@ -41,6 +48,9 @@ DESCRIBE_SHARE = 0.1
 """So much of a short deadline is kept to ask what the run is waiting for."""
 IMPOSTOR_SECONDS = 1.0
 """So long a conflict with an open run is held back, to see whether that run is itself refused."""
+
+PENDING = SearchAttributePair(SearchAttributeKey.for_keyword("MemOutcome"), "pending")
+"""Every run begins with it, and sets what became of it when it knows."""
 
 # Another attempt may be answered: nothing here says that the request itself is at fault.
 _PASSING = {
@@ -126,7 +136,8 @@ async def _attempt(client: Client, call: Call, rpc_timeout: timedelta) -> Answer
         execution_timeout=call.lifetime,
         memo={"fingerprint": call.fingerprint},
         static_summary=call.summary,
-        search_attributes=call.attributes,
+        static_details=asked(call.message),
+        search_attributes=call.attributes.updated(PENDING),
         result_type=call.result,
     )
     try:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.envconfig import ClientConfig
+from temporalio.runtime import Runtime
 from temporalio.service import RPCError, RPCStatusCode
 
 from mem.clients.temporal.converter import data_converter
+from mem.clients.temporal.runtime import process_runtime
 from mem.domain.errors import ConfigurationError, Unavailable
 from mem.domain.payload_keys import PayloadKey, parse_payload_keys
 from mem.settings import Settings
@@ -17,12 +20,20 @@ from mem.settings import Settings
 CONNECT_SECONDS = 10.0
 
 
-async def connect(*, address: str | None, namespace: str | None, seconds: float = CONNECT_SECONDS) -> Client:
+async def connect(
+    *,
+    address: str | None,
+    namespace: str | None,
+    seconds: float = CONNECT_SECONDS,
+    runtime: Runtime | None = None,
+    interceptors: Sequence[Interceptor] = (),
+) -> Client:
     """A connected client.
 
     Args:
         address: host and port; None takes what environment and profile file say.
         namespace: likewise.
+        runtime: None takes that of this process, whose core logs to Python's logging and never to stdout.
 
     Raises:
         ConfigurationError: Temporal's profile or the payload keys cannot be read, or the namespace does not exist.
@@ -42,7 +53,12 @@ async def connect(*, address: str | None, namespace: str | None, seconds: float 
     target = config.get("target_host", "localhost:7233")
     try:
         async with asyncio.timeout(seconds):
-            client = await Client.connect(**config, data_converter=data_converter(payload_keys()))
+            client = await Client.connect(
+                **config,
+                data_converter=data_converter(payload_keys()),
+                runtime=runtime or process_runtime(),
+                interceptors=interceptors,
+            )
             await _check_namespace(client, target)
             return client
     except (RPCError, RuntimeError, OSError, TimeoutError) as error:

@@ -1,4 +1,4 @@
-"""The data converter of every process: pydantic messages, quiet faults, and encryption where there are keys."""
+"""The data converter of every process: pydantic messages, bounded failures, and encryption where there are keys."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from temporalio.api.common.v1 import Payload
 from temporalio.contrib.pydantic import PydanticPayloadConverter
-from temporalio.converter import DataConverter, DefaultFailureConverter, DefaultFailureConverterWithEncodedAttributes
+from temporalio.converter import DataConverter
 
 from mem.clients.temporal.codec import EncryptingCodec
+from mem.clients.temporal.failures import BoundedFailures, EncodedBoundedFailures
 from mem.domain.payload_keys import PayloadKey
 from mem.parsing.redact import redact
 
@@ -39,7 +40,7 @@ def data_converter(keys: Sequence[PayloadKey] = ()) -> DataConverter:
     return DataConverter(
         payload_converter_class=QuietPayloadConverter,
         payload_codec=EncryptingCodec(keys),
-        failure_converter_class=DefaultFailureConverterWithEncodedAttributes if keys else DefaultFailureConverter,
+        failure_converter_class=EncodedBoundedFailures if keys else BoundedFailures,
     )
 
 
