@@ -8,7 +8,7 @@ from contextlib import suppress
 from temporalio.client import WorkflowFailureError
 
 from tests.temporal_server import Rig, events
-from tests.workflows.material import SECRET, candidate_fields, lookup_fields
+from tests.workflows.material import SECRET, candidate_fields, lookup_fields, question_fields
 
 
 async def test_a_plain_start_tells_nothing_of_its_words(rig: Rig) -> None:
@@ -21,6 +21,7 @@ async def test_a_plain_start_tells_nothing_of_its_words(rig: Rig) -> None:
         ("LookUpContext", lookup_fields(rig, "b", tool=SECRET)),
         ("LookUpContext", lookup_fields(rig, SECRET)), ("LookUpContext", lookup_fields(rig, "c", scope=SECRET)),
         ("AcceptMemory", candidate_fields(rig, "d", visibility="user", user_id=SECRET)),
+        ("QueryMemory", question_fields(rig, "e", project=SECRET)),
     ]  # fmt: skip
     kinds = []
     async with rig.working(), asyncio.timeout(60):
@@ -35,5 +36,5 @@ async def test_a_plain_start_tells_nothing_of_its_words(rig: Rig) -> None:
             assert SECRET.encode() not in last.SerializeToString()
             failure = last.workflow_execution_failed_event_attributes.failure
             kinds.append(failure.application_failure_info.type)
-    assert kinds == ["", "", "InvalidRequest", "ValidationError", "InvalidRequest"]
+    assert kinds == ["", "", "InvalidRequest", "ValidationError", "InvalidRequest", "InvalidRequest"]
     assert SECRET not in str([record.data for record in await rig.journal()])
