@@ -100,6 +100,7 @@ async def through_commands(loop: Loop, markers: Markers, folder: Path) -> str:
         (("skill", "add", "--name", name("skill name"), "--description", put("described"), "--body", "body.md"), b""),
         (("skill", "remove", name("removed skill")), b""),
         (("token", "new", "ci", "--read", name("token project")), b""),
+        (("runs", "--project", name("project of runs"), "--tool", name("tool of runs")), b""),
         (("log", "verify", "--head", name("head")), b""),
     ]  # fmt: skip
     said = []

@@ -17,6 +17,7 @@ from mem.client import MemoryClient
 from mem.clients.temporal.connection import connect
 from mem.domain.accepting import AcceptRequest
 from mem.local import StackOptions, remove_data, start_detached, stop_stack
+from mem.local.options import app_parts
 from tests.e2e.conftest import ROOT, Loop
 from tests.e2e.marking import LESSON, PROJECT, plain_starts, through_client, through_http
 from tests.e2e.marking_processes import through_commands, through_mcp, through_servers
@@ -38,7 +39,8 @@ and a.attstorage in ('x', 'm')
 async def place(forks: Forks) -> AsyncIterator[Loop]:
     """A stack of its own, whose database compresses nothing, so that its files can be searched."""
     home = new_folder("mem-marked-")
-    stack = await start_detached(home, StackOptions(app_dir=ROOT))
+    patient = tuple(part.model_copy(update={"start_timeout": 300.0}) for part in app_parts())
+    stack = await start_detached(home, StackOptions(app_dir=ROOT, parts=patient))
     with psycopg.connect(stack.database_url, autocommit=True) as database:
         for (statement,) in database.execute(UNCOMPRESSED).fetchall():
             database.execute(statement)
