@@ -8,8 +8,8 @@ MAX_BYTES = 20_000
 """What the details of one run may take."""
 MAX_CELL = 160
 """Characters of one text."""
-GAP = " &nbsp;"
-"""Behind each cell but a row's last: the Temporal UI leaves no room between columns."""
+GAP = "\u00a0\u00a0"
+"""Behind each cell but a row's last: the Temporal UI leaves no room between columns, and shows entities as they are."""
 MAX_FAILURE = 1_000
 """Characters of what a run failed with."""
 
