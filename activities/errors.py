@@ -14,6 +14,7 @@ import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
+from activities.counting import count_conflict
 from mem.domain.errors import InvalidRequest, MemError, NotFound, RequestConflict, Unavailable
 from mem.parsing.redact import redact
 
@@ -78,6 +79,8 @@ def reporting(function: F) -> F:
             async with _heartbeats():
                 return await function(*args, **kwargs)
         except MemError as error:
+            if isinstance(error, RequestConflict):
+                count_conflict()
             # Neither cause chain nor stack: both can quote whole texts and rows into history.
             raise as_failure(error) from None
         except (ApplicationError, asyncio.CancelledError):

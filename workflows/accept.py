@@ -35,6 +35,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import policies
     from workflows.acceptance import Acceptance
     from workflows.failures import as_application_error, cause_of, conflict, is_callers_fault, is_refusal
+    from workflows.queues import of_writes
     from workflows.search_attributes import (
         MAX_SIGNATURES,
         MEM_DEGRADED,
@@ -232,6 +233,7 @@ class AcceptMemory:
             result = await workflow.execute_activity_method(
                 activity,
                 argument,
+                task_queue=of_writes(),
                 start_to_close_timeout=attempt,
                 heartbeat_timeout=policies.ALIVE_TIMEOUT,
                 schedule_to_close_timeout=policies.STEP_PATIENCE,

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.replaying import Phase, Progress
     from workflows import policies
     from workflows.failures import as_application_error
+    from workflows.queues import of_writes
     from workflows.search_attributes import is_plain
     from workflows.steps import Steps
 
@@ -74,6 +75,7 @@ class Stages:
             result = await workflow.execute_activity_method(
                 activity,
                 argument,
+                task_queue=of_writes(),
                 start_to_close_timeout=limit,
                 heartbeat_timeout=policies.ALIVE_TIMEOUT,
                 schedule_to_close_timeout=policies.STEP_PATIENCE,

@@ -8,6 +8,7 @@ import time
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from temporalio.api.failure.v1 import Failure
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
@@ -229,15 +230,21 @@ async def _with_pending(client: Client, call: Call, reason: MemError, end: float
     try:
         async with asyncio.timeout(min(DESCRIBE_SECONDS, max(SHORTEST_ATTEMPT_SECONDS, end - time.monotonic()))):
             described = await client.get_workflow_handle(call.workflow_id).describe()
-    except (RPCError, TimeoutError):
+            failures = {
+                step.activity_type.name: await _message_of(client, step.last_failure)
+                for step in described.raw_description.pending_activities
+                if step.HasField("last_failure")
+            }
+    except (RPCError, TimeoutError, MemError):
         return reason
-    failures = {
-        step.activity_type.name: step.last_failure.message
-        for step in described.raw_description.pending_activities
-        if step.HasField("last_failure")
-    }
     told = "".join(f" It is pending: {name} failed with: {message}" for name, message in sorted(failures.items()))
     return Unavailable(f"{reason.cause}{told}", reason.remedy)
+
+
+async def _message_of(client: Client, failure: Failure) -> str:
+    """The text of a failure, which may be encrypted."""
+    error = await client.data_converter.decode_failure(failure)
+    return error.message if isinstance(error, FailureError) else str(error)
 
 
 async def _look_at(start: WithStartWorkflowOperation[Any, Any]) -> None:
