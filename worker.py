@@ -36,6 +36,7 @@ from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.ending import end
+from mem.clients.temporal.polling import telling_polls
 from mem.domain.errors import MemError
 from mem.domain.faults import told
 from mem.ports import Ledger
@@ -134,6 +135,7 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
         await ports.ground.prepare()
         worker = build_worker(client, ports, task_queue=found.task_queue, interceptors=interceptors)
         await opened.enter_async_context(worker)
+        await opened.enter_async_context(telling_polls(client, [found.task_queue], settings.health_file))
         log.info("worker ready", task_queue=found.task_queue)
         expiring = asyncio.create_task(expire_answers(ports.ledger))
         await stop.wait()

@@ -16,6 +16,7 @@ from mem.gateway.metrics import Metrics
 from mem.gateway.reading import Reading
 from mem.gateway.serving import serve_app
 from mem.gateway.tokens import find_tokens
+from mem.health import telling_door
 from mem.settings import Settings
 
 DEFAULT_PORT = 8642
@@ -37,7 +38,7 @@ async def serve_gateway(settings: Settings) -> None:
         address=found.need_temporal(), namespace=found.namespace, task_queue=found.task_queue
     )
     limits, metrics = Limits(), Metrics(CollectorRegistry())
-    with bound(where) as listening:
+    with bound(where) as listening, telling_door(settings.health_file, where.host, where.port):
         async with Reading(found.database_url) as reading:
             app = create_app(client, reading, tokens, limits=limits, metrics=metrics, log=log_to(sys.stderr))
             await serve_app(app, listening, limits, metrics.refused)

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 WORKER_MAY_IMPORT = {
     "structlog", "temporalio", "activities", "workflows",
     "pydantic", "mem.addresses", "mem.clients.temporal.connection",
-    "mem.clients.temporal.ending", "mem.domain.errors", "mem.domain.faults",
+    "mem.clients.temporal.ending", "mem.clients.temporal.polling", "mem.domain.errors", "mem.domain.faults",
     "mem.ports", "mem.settings", "mem.wiring",
 }  # fmt: skip
 
