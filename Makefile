@@ -42,10 +42,14 @@ bench: install
 	$(BIN)/python -m bench.accept
 	$(BIN)/python -m bench.lookup
 	$(BIN)/python -m bench.query
+	$(BIN)/python -m bench.ground
+	$(BIN)/python -m bench.enhance
 	$(BIN)/python -m bench.gateway
 	$(BIN)/python -m bench.rebuild
 	$(BIN)/python bench/gaps.py
 	$(BIN)/python bench/symptoms.py
+	$(BIN)/python bench/abstention.py
+	$(BIN)/python -m bench.poimen
 
 # Needs uv; names no index, so that the locks work with any. The image's have the versions of the first, as far as it
 # needs them to run and to build the wheel.

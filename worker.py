@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import os
 import signal
-import sys
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TextIO
+from typing import Any, Literal, assert_never
 
 import structlog
-from pydantic import ValidationError
 from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
@@ -35,11 +33,13 @@ from activities.replay_journal import ReplayJournal
 from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
-from mem.clients.temporal.ending import end
+from mem.clients.temporal.metrics import CountedCalls
 from mem.clients.temporal.polling import telling_polls
-from mem.domain.errors import MemError
-from mem.domain.faults import told
+from mem.clients.temporal.runtime import start_runtime
+from mem.clients.temporal.tracing import open_tracing
+from mem.domain.ids import writes_queue
 from mem.ports import Ledger
+from mem.process import run_process
 from mem.settings import Settings
 from mem.wiring import Ports, open_ports
 from workflows.accept import AcceptMemory
@@ -55,7 +55,16 @@ EXPIRY_PAUSE_SECONDS = 3600.0
 PROMPTS = Path(__file__).resolve().parent / "prompts"
 """Beside this file, since the installed package carries none."""
 
-PASSED_THROUGH = ("mem", "activities", "workflows", "pydantic", "pydantic_core", "structlog", "annotated_types")
+PASSED_THROUGH = (
+    "mem",
+    "activities",
+    "workflows",
+    "pydantic",
+    "pydantic_core",
+    "structlog",
+    "annotated_types",
+    "opentelemetry",
+)
 """Deterministic packages of our own and what they build on: importing them anew for each run costs 10 ms."""
 
 
@@ -65,52 +74,95 @@ STICKY_TIMEOUT = timedelta(seconds=5)
 """So long the runs of a worker that died wait for it before another one takes them."""
 
 
-def build_worker(client: Client, ports: Ports, *, task_queue: str, interceptors: Sequence[Interceptor] = ()) -> Worker:
-    """A worker with every workflow and activity of this project."""
+Serves = Literal["all", "lookups", "writes"]
+"""Which task queues a process works on."""
+
+
+def build_workers(
+    client: Client, ports: Ports, *, task_queue: str, serves: Serves = "all", interceptors: Sequence[Interceptor] = ()
+) -> list[Worker]:
+    """A worker for each task queue that is served, each with every workflow and activity of this project.
+
+    Clients choose the queue by the kind of work; a run that was started plainly on the other one is done there as well.
+    """
+    activities = all_activities(ports)
+    return [
+        Worker(
+            client,
+            task_queue=queue,
+            workflows=WORKFLOWS,
+            activities=activities,
+            workflow_runner=workflow_runner(),
+            interceptors=interceptors,
+            sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
+            max_concurrent_activities=32,
+            max_concurrent_local_activities=32,
+        )
+        for queue in served(task_queue, serves)
+    ]
+
+
+def served(task_queue: str, serves: Serves) -> list[str]:
+    """The names of the task queues."""
+    match serves:
+        case "all":
+            return [task_queue, writes_queue(task_queue)]
+        case "lookups":
+            return [task_queue]
+        case "writes":
+            return [writes_queue(task_queue)]
+        case _:
+            assert_never(serves)
+
+
+@asynccontextmanager
+async def running(workers: Sequence[Worker]) -> AsyncIterator[None]:
+    """Run them, and shut them down side by side."""
+    async with AsyncExitStack() as opened:
+        for worker in workers:
+            await opened.enter_async_context(worker)
+        try:
+            yield
+        finally:
+            await asyncio.gather(*(worker.shutdown() for worker in workers))
+
+
+def all_activities(ports: Ports) -> list[Callable[..., Any]]:
+    """Every activity of this project, over its ports."""
     symptoms = ProjectSymptoms(ports.journal, ports.memories, ports.projector, ports.embedder, ports.stand_in)
     settle = SettleAnswer(ports.ledger)
     replay = ReplayJournal(ports.rebuilding)
     ground = GroundActivity(ports.ground)
     regenerate = RegenerateProjections(ports.memories, ports.proposals, ports.projector, ports.embedder)
-    return Worker(
-        client,
-        task_queue=task_queue,
-        workflows=WORKFLOWS,
-        activities=[
-            RecordCandidate(ports.journal).record_candidate,
-            GateMemory(ports.journal, ports.memories, ports.judge).gate_memory,
-            AppendMemory(ports.journal, ports.memories).append_memory,
-            symptoms.project_symptoms,
-            symptoms.embed_symptoms,
-            EmbedText(ports.journal, ports.memories, ports.embedder).embed_text,
-            LinkSignatures(ports.journal, ports.memories, ports.failures).link_signatures,
-            RefreshSnapshot(ports.users).refresh_snapshot,
-            DeriveSignatures(ports.memories, ports.failures).derive_signatures,
-            replay.begin_replay,
-            replay.replay_records,
-            replay.index_replayed,
-            replay.swap_replayed,
-            replay.compare_replayed,
-            replay.discard_replayed,
-            regenerate.begin_regeneration,
-            regenerate.propose_projections,
-            regenerate.settle_proposals,
-            settle.settle_acceptance,
-            settle.settle_lookup,
-            settle.settle_query,
-            settle.settle_ground,
-            LookUpActivity(ports.look_up).look_up,
-            QueryActivity(ports.query).query_memory,
-            ground.ground_context,
-            ground.finish_context,
-            EnhanceContext(ports.enhancer).enhance_context,
-        ],
-        workflow_runner=workflow_runner(),
-        interceptors=interceptors,
-        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
-        max_concurrent_activities=32,
-        max_concurrent_local_activities=32,
-    )
+    return [
+        RecordCandidate(ports.journal).record_candidate,
+        GateMemory(ports.journal, ports.memories, ports.judge).gate_memory,
+        AppendMemory(ports.journal, ports.memories).append_memory,
+        symptoms.project_symptoms,
+        symptoms.embed_symptoms,
+        EmbedText(ports.journal, ports.memories, ports.embedder).embed_text,
+        LinkSignatures(ports.journal, ports.memories, ports.failures).link_signatures,
+        RefreshSnapshot(ports.users).refresh_snapshot,
+        DeriveSignatures(ports.memories, ports.failures).derive_signatures,
+        replay.begin_replay,
+        replay.replay_records,
+        replay.index_replayed,
+        replay.swap_replayed,
+        replay.compare_replayed,
+        replay.discard_replayed,
+        regenerate.begin_regeneration,
+        regenerate.propose_projections,
+        regenerate.settle_proposals,
+        settle.settle_acceptance,
+        settle.settle_lookup,
+        settle.settle_query,
+        settle.settle_ground,
+        LookUpActivity(ports.look_up).look_up,
+        QueryActivity(ports.query).query_memory,
+        ground.ground_context,
+        ground.finish_context,
+        EnhanceContext(ports.enhancer).enhance_context,
+    ]
 
 
 def workflow_runner() -> SandboxedWorkflowRunner:
@@ -124,19 +176,27 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
     Raises:
         MemError: a part that the worker needs is not configured or does not answer.
     """
-    found = find_addresses(settings)
-    client = await connect(address=found.need_temporal(), namespace=found.namespace)
+    found, serves = find_addresses(settings), settings.worker_serves
+    runtime = start_runtime(settings.metrics_address)
+    calls = None if settings.metrics_address is None else CountedCalls(runtime.metric_meter)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with AsyncExitStack() as opened:
-        ports = await opened.enter_async_context(open_ports(found, settings, PROMPTS))
-        await ports.look_up.prepare()
-        await ports.ground.prepare()
-        worker = build_worker(client, ports, task_queue=found.task_queue, interceptors=interceptors)
-        await opened.enter_async_context(worker)
-        await opened.enter_async_context(telling_polls(client, [found.task_queue], settings.health_file))
-        log.info("worker ready", task_queue=found.task_queue)
+        tracing = await opened.enter_async_context(open_tracing("mem-worker", os.environ))
+        traced = () if tracing is None else tracing.interceptors
+        client = await connect(
+            address=found.need_temporal(), namespace=found.namespace, runtime=runtime, interceptors=traced
+        )
+        ports = await opened.enter_async_context(open_ports(found, settings, PROMPTS, spans=tracing, calls=calls))
+        if serves != "writes":
+            await ports.look_up.prepare()
+            await ports.ground.prepare()
+        workers = build_workers(client, ports, task_queue=found.task_queue, serves=serves, interceptors=interceptors)
+        await opened.enter_async_context(running(workers))
+        queues = served(found.task_queue, serves)
+        await opened.enter_async_context(telling_polls(client, queues, settings.health_file))
+        log.info("worker ready", task_queues=queues)
         expiring = asyncio.create_task(expire_answers(ports.ledger))
         await stop.wait()
         expiring.cancel()
@@ -154,32 +214,9 @@ async def expire_answers(ledger: Ledger, *, pause: float = EXPIRY_PAUSE_SECONDS)
         await asyncio.sleep(pause)
 
 
-def log_to(stream: TextIO) -> None:
-    """Write each event as one line of JSON."""
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(stream),
-    )
-
-
 def main() -> None:
     """Run the worker; one clear line where it cannot start."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    log_to(sys.stderr)
-    code = 0
-    try:
-        asyncio.run(serve(Settings()))
-    except MemError as error:
-        sys.stderr.write(f"error: {error}\n")
-        code = 1
-    except ValidationError as error:
-        sys.stderr.write(f"error: {told(error)}\n")
-        code = 2
-    end(code)
+    run_process(lambda: serve(Settings()))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
+from activities.counting import count_conflict
 from mem.domain.errors import InvalidRequest, MemError, NotFound, RequestConflict, Unavailable
 from mem.parsing.redact import redact
 
@@ -21,6 +22,8 @@ log = structlog.get_logger()
 
 MAX_CAUSE = 500
 """Characters of each text of a failure, since failures stay in histories."""
+MAX_READ = 5_000
+"""Characters of an unforeseen error that are searched for secrets, before it is cut."""
 CALLERS_FAULTS = (InvalidRequest, RequestConflict, NotFound)
 """What the same request fails with every time: no event for whoever watches the worker's log."""
 
@@ -57,7 +60,8 @@ def _delay(error: MemError) -> timedelta | None:
 
 def _bounded(error: Exception) -> str:
     lines = str(error).splitlines() or [""]
-    return redact(f"{type(error).__name__}: {lines[0]}"[:MAX_CAUSE]).text
+    # A secret that is cut through would not be known for one.
+    return redact(f"{type(error).__name__}: {lines[0][:MAX_READ]}").text[:MAX_CAUSE]
 
 
 def _category(error: MemError) -> ApplicationErrorCategory:
@@ -75,6 +79,8 @@ def reporting(function: F) -> F:
             async with _heartbeats():
                 return await function(*args, **kwargs)
         except MemError as error:
+            if isinstance(error, RequestConflict):
+                count_conflict()
             # Neither cause chain nor stack: both can quote whole texts and rows into history.
             raise as_failure(error) from None
         except (ApplicationError, asyncio.CancelledError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import structlog
 from temporalio import activity
 
+from activities.counting import count_turn
 from activities.errors import attempt, reporting
 from mem.domain.grounding import GroundInput
 from mem.recall.ground_outcome import EnhancedFound, GroundFound, GroundOutcome
@@ -39,3 +40,4 @@ class GroundActivity:
 
 def _tell(outcome: GroundOutcome) -> None:
     log.info("ground", attempt=attempt(), **outcome.trace.model_dump(mode="json"))
+    count_turn(outcome.trace)

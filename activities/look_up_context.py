@@ -5,6 +5,7 @@ from __future__ import annotations
 import structlog
 from temporalio import activity
 
+from activities.counting import count_lookup
 from activities.errors import attempt, reporting
 from mem.domain.lookup import LookUpInput
 from mem.recall.look_up import LookUp
@@ -25,4 +26,5 @@ class LookUpActivity:
         """Answer a request, or return what was answered to it before."""
         outcome = await self._look_up(request)
         log.info("lookup", attempt=attempt(), tiers=outcome.trace.tiers, **outcome.trace.model_dump(mode="json"))
+        count_lookup(outcome.trace)
         return outcome

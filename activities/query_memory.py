@@ -5,6 +5,7 @@ from __future__ import annotations
 import structlog
 from temporalio import activity
 
+from activities.counting import count_query
 from activities.errors import attempt, reporting
 from mem.domain.query import QueryInput
 from mem.recall.query_memories import QueryMemories
@@ -25,4 +26,5 @@ class QueryActivity:
         """Answer a question, or return what was answered to it before."""
         outcome = await self._query(request)
         log.info("query", attempt=attempt(), **outcome.trace.model_dump(mode="json"))
+        count_query(outcome.trace)
         return outcome

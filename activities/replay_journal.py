@@ -6,6 +6,7 @@ import time
 
 from temporalio import activity
 
+from activities.counting import show_drift
 from activities.errors import reporting
 from mem.domain.replaying import Position, ReplayReport, ReplayStep, Shadow
 from mem.ports import Rebuilding
@@ -52,7 +53,9 @@ class ReplayJournal:
     @reporting
     async def compare_replayed(self, shadow: Shadow) -> ReplayReport:
         """Compare the tables with the live ones."""
-        return await self._rebuilding.compare(shadow)
+        report = await self._rebuilding.compare(shadow)
+        show_drift(report)
+        return report
 
     @activity.defn(name="discard_replayed")
     @reporting

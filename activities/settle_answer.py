@@ -7,9 +7,10 @@ import asyncio
 import structlog
 from temporalio import activity
 
+from activities.counting import count_acceptance
 from activities.errors import reporting
 from mem.domain import grounding, query
-from mem.domain.accepting import AcceptedBody, SettledBodies, Wait
+from mem.domain.accepting import AcceptAnswer, AcceptedBody, SettledBodies, Wait
 from mem.domain.signatures import Signature
 from mem.ports import Ledger, LedgerKey, Reach, Settlement
 from mem.recall import look_up
@@ -39,6 +40,9 @@ class SettleAnswer:
             key = LedgerKey(f"accept:{wait}", accepted.project, accepted.request_id)
             stored = await self._ledger.store(key, accepted.fingerprint, accepted.body.encode("utf-8"))
             bodies[wait] = stored.decode("utf-8")
+        if "all" in accepted.waits:
+            # Of a run's two bodies this one is stored once, whoever waited.
+            count_acceptance(AcceptAnswer.model_validate_json(bodies["all"]))
         return SettledBodies(bodies=bodies)
 
     @activity.defn(name="settle_lookup")

@@ -16,6 +16,7 @@ from bench.figures import tell
 from bench.floor import WARM_UP, Floor, in_turn, per_second
 from mem.cli.common import run
 from mem.client import MemoryClient
+from mem.clients.temporal.ending import end_with
 from mem.domain.accepting import AcceptRequest, Evidence
 from mem.local import StackOptions, running_stack
 
@@ -82,4 +83,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -29,6 +29,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from bench.figures import tell
 from mem.cli.common import run
 from mem.client import MemoryClient
+from mem.clients.temporal.ending import end_with
 from mem.domain.answers import Answer
 from mem.domain.lookup import ContextRequest, LookUpInput
 from mem.gateway.openapi import examples
@@ -178,4 +179,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -23,6 +23,7 @@ from mem.addresses import find_addresses
 from mem.cli.common import run
 from mem.client import MemoryClient
 from mem.clients.minilm import MiniLmEmbedder
+from mem.clients.temporal.ending import end_with
 from mem.domain.accepting import AcceptRequest, Evidence
 from mem.domain.grounding import GroundInput, GroundRequest, ReadMode
 from mem.local import StackOptions, running_stack
@@ -177,4 +178,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -25,6 +25,7 @@ from mem.addresses import Addresses, find_addresses
 from mem.cli.common import run
 from mem.client import MemoryClient
 from mem.clients.minilm import MiniLmEmbedder
+from mem.clients.temporal.ending import end_with
 from mem.domain.accepting import AcceptRequest, Evidence
 from mem.domain.lookup import ContextRequest, LookUpInput
 from mem.domain.nodes import VectorKind
@@ -195,4 +196,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -30,14 +30,17 @@ from mem.cli.common import run
 from mem.clients.clock import SystemClock
 from mem.clients.minilm import MiniLmEmbedder
 from mem.clients.scorer import EmbeddedScorer
+from mem.domain.ids import SHARED
 from mem.domain.query import MAX_K, MAX_QUESTION_CHARACTERS, QueryAnswer, QueryInput
-from mem.ports import Memories, Reranker
+from mem.ports import Document, Memories, Reranker
 from mem.recall.query_memories import QueryMemories, QueryPorts
 from mem.store.ledger import PostgresLedger
 from mem.store.memories import PostgresMemories
 from mem.store.migrate import migrate
 from mem.store.pool import open_pool
+from mem.store.reference import PostgresReference
 from mem.store.vector_index import ensure_vector_index
+from mem.writing.corpus import carry_out, corpus_plan
 from mem.writing.reference import reference_nodes
 
 PROJECT = "pairs"
@@ -84,11 +87,11 @@ async def loaded(docs: Mapping[str, str], reranker: Reranker) -> AsyncIterator[t
             embedder, clock = MiniLmEmbedder.load(), SystemClock()
             await ensure_vector_index(pool, embedder.model_id, embedder.dimensions)
             memories = PostgresMemories(pool, clock)
-            for source, text in docs.items():
-                nodes = reference_nodes(text, source=source, project=None)
-                if nodes:
-                    await memories.add_reference(nodes, source)
-                    await memories.embed_reference([node.sha for node in nodes], embedder)
+            documents = [
+                Document(SHARED, source, tuple(reference_nodes(text, source=source, project=None)))
+                for source, text in docs.items()
+            ]
+            await carry_out(corpus_plan([], documents, []), PostgresReference(pool, clock), embedder)
             ports = QueryPorts(memories, PostgresLedger(pool, clock), embedder, reranker)
             yield QueryMemories(ports, leg_seconds=SECONDS, total_seconds=SECONDS), memories
 

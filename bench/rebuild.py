@@ -31,7 +31,7 @@ from mem.domain.nodes import Node
 from mem.domain.replaying import Shadow
 from mem.domain.signatures import Signature
 from mem.local import StackOptions, running_stack
-from mem.ports import AppendPlan, LedgerKey, Reach, Settlement, Skill
+from mem.ports import AppendPlan, Document, LedgerKey, Reach, Settlement, Skill
 from mem.store import shadow as shadows
 from mem.store.failures import PostgresFailures
 from mem.store.journal import PostgresJournal
@@ -39,6 +39,7 @@ from mem.store.ledger import PostgresLedger
 from mem.store.memories import PostgresMemories
 from mem.store.pool import Pool, in_transaction, on_connection, open_pool
 from mem.store.rebuilding import PostgresRebuilding
+from mem.store.reference import PostgresReference
 from mem.store.skills import PostgresSkills
 from mem.store.vector_index import active_index
 
@@ -71,6 +72,7 @@ class Store(NamedTuple):
     pool: Pool
     journal: PostgresJournal
     memories: PostgresMemories
+    reference: PostgresReference
     failures: PostgresFailures
     ledger: PostgresLedger
     skills: PostgresSkills
@@ -87,6 +89,7 @@ async def open_store(url: str) -> Store:
         pool,
         PostgresJournal(pool, clock),
         PostgresMemories(pool, clock),
+        PostgresReference(pool, clock),
         PostgresFailures(pool, clock),
         PostgresLedger(pool, clock),
         PostgresSkills(pool, clock),
@@ -133,8 +136,8 @@ async def incident(store: Store, chance: random.Random, project: str, name: str,
         await store.ledger.settle(settlement, lambda _: b"{}")
     if chance.random() < 0.1:
         chunk = Node(level="R", project="*", text=words(chance, 100), source=name)
-        await store.memories.add_reference([chunk], name)
-        await store.memories.embed_reference([chunk.sha], store.embedder)
+        await store.reference.put([Document(chunk.project, name, (chunk,))])
+        await store.reference.complete([chunk.sha], store.embedder)
         await store.skills.put(Skill(f"skill-{name}", words(chance, 10), words(chance, 100), project), store.embedder)
     return sha
 

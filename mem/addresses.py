@@ -60,17 +60,21 @@ def find_addresses(settings: Settings) -> Addresses:
         temporal=settings.temporal_address or temporal.get("address"),
         namespace=settings.temporal_namespace or (None if settings.temporal_address else temporal.get("namespace")),
         http=stack.get("http"),
-        ui=stack.get("ui"),
+        ui=None if _elsewhere(settings, stack) else stack.get("ui"),
         task_queue=_task_queue(settings, stack),
     )
 
 
 def _task_queue(settings: Settings, stack: dict[str, Any]) -> str:
     """The one that is named, else that of the stack's worker, unless another Temporal than the stack's is meant."""
-    elsewhere = settings.temporal_address not in (None, stack.get("temporal", {}).get("address"))
-    if "task_queue" in settings.model_fields_set or elsewhere:
+    if "task_queue" in settings.model_fields_set or _elsewhere(settings, stack):
         return settings.task_queue
     return str(stack.get("task_queue") or settings.task_queue)
+
+
+def _elsewhere(settings: Settings, stack: dict[str, Any]) -> bool:
+    """Whether another Temporal than the stack's is meant."""
+    return settings.temporal_address not in (None, stack.get("temporal", {}).get("address"))
 
 
 def _stack_file(home: Path) -> dict[str, Any]:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection
-from datetime import timedelta
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+from temporalio.runtime import Runtime
 from temporalio.service import RPCError
 
 from mem.clients.temporal.calls import Call, send, target_of
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.jobs import Watch, run_to_end
+from mem.clients.temporal.runs import list_runs
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, AcceptResult, check_limits
 from mem.domain.answers import Answer
 from mem.domain.errors import Unavailable
@@ -32,12 +34,14 @@ from mem.domain.ids import (
     query_workflow_id,
     rebuild_workflow_id,
     replay_workflow_id,
+    writes_queue,
 )
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
 from mem.domain.query import QueryAnswer, QueryRequest, check_question
 from mem.domain.rebuild import RebuildInput, RebuildReport
 from mem.domain.regenerating import RegenerateReport
 from mem.domain.replaying import ReplayReport
+from mem.domain.runs import RunsAnswer, RunsRequest
 from mem.doors import SentLog, prepare_candidate, prepare_ground, prepare_lookup, prepare_question, prepare_reason
 from mem.parsing import current_algo
 
@@ -57,6 +61,10 @@ REBUILD_LIFETIME = timedelta(days=15)
 REPLAY_PAGE = 1000
 REGENERATE_PAGE = 50
 """Records or memories to a step's transaction or batch."""
+
+
+Work = Literal["lookups", "writes"]
+"""Lookups, queries and turns, or acceptances and rebuilds: each kind has a task queue of its own."""
 
 
 class Reply(NamedTuple, Generic[AnswerT]):
@@ -79,28 +87,46 @@ class MemoryClient:
 
     def __init__(self, client: Client, *, task_queue: str = "mem") -> None:
         self._client = client
-        self._task_queue = task_queue
+        self._queues: dict[Work, str] = {"lookups": task_queue, "writes": writes_queue(task_queue)}
 
     @classmethod
     async def connect(
-        cls, *, address: str | None = None, namespace: str | None = None, task_queue: str = "mem"
+        cls,
+        *,
+        address: str | None = None,
+        namespace: str | None = None,
+        task_queue: str = "mem",
+        runtime: Runtime | None = None,
+        interceptors: Sequence[Interceptor] = (),
     ) -> MemoryClient:
         """Connect; without arguments by Temporal's own environment variables.
+
+        Args:
+            runtime: a program that has a Temporal runtime may share it; None: one whose core does not log to stdout.
+            interceptors: of the SDK, such as one that traces.
 
         Raises:
             Unavailable: no Temporal server answers.
         """
-        return cls(await connect(address=address, namespace=namespace), task_queue=task_queue)
+        client = await connect(address=address, namespace=namespace, runtime=runtime, interceptors=interceptors)
+        return cls(client, task_queue=task_queue)
 
-    async def check(self) -> None:
-        """Return if Temporal answers and a worker polls the task queue.
+    async def check(self, *needed: Work) -> None:
+        """Return if Temporal answers and a worker polls the task queue of each kind of work that is needed.
+
+        Args:
+            needed: none: both.
 
         Raises:
             Unavailable: either is missing; the cause says which.
         """
+        for work in needed or self._queues:
+            await self._check(self._queues[work])
+
+    async def _check(self, task_queue: str) -> None:
         request = DescribeTaskQueueRequest(
             namespace=self._client.namespace,
-            task_queue=TaskQueue(name=self._task_queue),
+            task_queue=TaskQueue(name=task_queue),
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         )
         try:
@@ -112,7 +138,7 @@ class MemoryClient:
         # A server lists a poller for minutes after its process was killed; one that lives comes back within a minute.
         since = time.time() - POLLER_SECONDS
         if not any(poller.last_access_time.ToNanoseconds() / 1e9 >= since for poller in described.pollers):
-            raise Unavailable(f"No worker polls task queue {self._task_queue!r}.", "Start one: `mem worker`.")
+            raise Unavailable(f"No worker polls task queue {task_queue!r}.", "Start one: `mem worker`.")
 
     async def accept(
         self,
@@ -152,7 +178,7 @@ class MemoryClient:
             summary=f"Accept {request.level}, project {request.project}",
             lifetime=ACCEPT_LIFETIME,
             attributes=_attributes(request.project, prepared.message.tool),
-            task_queue=self._task_queue,
+            task_queue=self._queues["writes"],
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(AcceptAnswer.model_validate_json(body), body, prepared.notes)
@@ -187,7 +213,7 @@ class MemoryClient:
             summary=f"Look up {_asked(request)}, project {request.project}",
             lifetime=LOOK_UP_LIFETIME,
             attributes=_attributes(request.project, prepared.message.tool),
-            task_queue=self._task_queue,
+            task_queue=self._queues["lookups"],
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(ContextAnswer.model_validate_json(body), body, prepared.notes, prepared.sent)
@@ -221,7 +247,7 @@ class MemoryClient:
             summary=f"Query {', '.join(request.levels)}, project {request.project}",
             lifetime=LOOK_UP_LIFETIME,
             attributes=_attributes(request.project, None),
-            task_queue=self._task_queue,
+            task_queue=self._queues["lookups"],
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(QueryAnswer.model_validate_json(body), body, prepared.notes)
@@ -259,10 +285,23 @@ class MemoryClient:
             summary=f"Ground a turn, {request.read_mode}, {request.scope_level}",
             lifetime=LOOK_UP_LIFETIME,
             attributes=TypedSearchAttributes.empty,
-            task_queue=self._task_queue,
+            task_queue=self._queues["lookups"],
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(GroundAnswer.model_validate_json(body), body, prepared.notes)
+
+    async def runs(self, request: RunsRequest, *, now: datetime | None = None) -> RunsAnswer:
+        """List the runs of the namespace that a request selects; Temporal lists a run a moment after it began or ended.
+
+        Args:
+            now: from which ages are counted back; None: the present.
+
+        Raises:
+            AmbiguousPrefix: several signatures begin with the digits that were given.
+            ConfigurationError: the namespace lacks the search attributes.
+            Unavailable: Temporal does not answer.
+        """
+        return await list_runs(self._client, request, datetime.now(UTC) if now is None else now)
 
     async def rebuild(self, *, check: bool = False, watch: Watch | None = None) -> RebuildReport:
         """Derive the signatures of all memories from their evidence, or only compare; waits however long it takes.
@@ -307,13 +346,13 @@ class MemoryClient:
         summary: str,
         watch: Watch | None,
     ) -> AnswerT:
-        await self.check()
+        await self.check("writes")
         return await run_to_end(
             self._client,
             "RebuildProjections",
             message,
             workflow_id=workflow_id,
-            task_queue=self._task_queue,
+            task_queue=self._queues["writes"],
             result_type=result_type,
             summary=summary,
             lifetime=REBUILD_LIFETIME,

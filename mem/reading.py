@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from mem.clients.clock import SystemClock
+from mem.ports.watching import Spans
 from mem.recall.gaps import FindGaps
 from mem.recall.projects import FindProjects
 from mem.recall.recorded import OpenAnswer
@@ -38,14 +39,14 @@ class Reader:
 
 
 @asynccontextmanager
-async def open_reader(database_url: str, *, size: int = 4) -> AsyncIterator[Reader]:
-    """Open a migrated database to read alone, over up to `size` connections.
+async def open_reader(database_url: str, *, size: int = 4, spans: Spans | None = None) -> AsyncIterator[Reader]:
+    """Open a migrated database to read alone, over up to `size` connections; with `spans` each statement is one.
 
     Raises:
         ConfigurationError: the address is none, or the database is not migrated.
         Unavailable: the database does not answer.
     """
-    pool = await open_pool(database_url, size=size, statement_timeout_ms=READ_STATEMENT_MS, read_only=True)
+    pool = await open_pool(database_url, size=size, statement_timeout_ms=READ_STATEMENT_MS, read_only=True, spans=spans)
     clock = SystemClock()
     async with pool:
         yield Reader(

@@ -27,6 +27,8 @@ class Settings(BaseSettings):
     """Folder of secret files; None: /run/secrets, where that exists."""
     database_url: str | None = None
     task_queue: str = "mem"
+    worker_serves: Literal["all", "lookups", "writes"] = "all"
+    """`lookups`: lookups, queries and turns; `writes`: acceptances and rebuilds."""
     http_port: int | None = Field(default=None, ge=1, le=65535)
     http_host: str = "127.0.0.1"
     """Where the gateway listens; without tokens a loopback address alone."""
@@ -39,6 +41,12 @@ class Settings(BaseSettings):
     database_pool: int = Field(default=8, ge=2, le=200)
     temporal_address: str | None = Field(default=None, validation_alias="TEMPORAL_ADDRESS")
     temporal_namespace: str | None = Field(default=None, validation_alias="TEMPORAL_NAMESPACE")
+    metrics_address: str | None = None
+    """Host and port where the worker serves its metrics; None: nowhere."""
+    payload_key: SecretStr | None = None
+    """`id:base64` of what encrypts payloads in Temporal, and behind commas what did before; None: nothing does."""
+    ui_origins: str = ""
+    """Where pages come from, separated by commas, that may call the codec's routes of the gateway: the Temporal UI."""
     ledger_days: int = Field(default=30, ge=1, le=3650)
     chat_model: str | None = Field(default=None, max_length=200)
     """The controller; None: no model is asked, and the embedded defaults do its work."""
@@ -99,7 +107,7 @@ class Settings(BaseSettings):
         return folder
 
     @field_validator(
-        "http_host", "tokens_file", "tokens",
+        "worker_serves", "http_host", "metrics_address", "tokens_file", "tokens",
         "chat_model", "embedding_model", "embedding_dimensions", "openai_api_key", "openai_base_url",
         "rerank_url", "rerank_path", "rerank_model", "rerank_key", "rerank_scores", "rerank_calibration",
         "rerank_seconds", "rerank_most", "rerank_batch",

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,7 @@ from mem.clients.scorer import EmbeddedScorer
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.search_attributes import register_search_attributes
 from mem.clients.tokens import Cl100kCounter
+from mem.clients.watched import Watch
 from mem.domain.errors import ConfigurationError
 from mem.parsing.prompts import load_prompt
 from mem.ports import (
@@ -34,6 +36,7 @@ from mem.ports import (
     TokenCounter,
     Users,
 )
+from mem.ports.watching import ModelCalls, Spans
 from mem.recall import model_enhancer
 from mem.recall.grounding import Enhancer, GroundPorts, GroundTurns
 from mem.recall.look_up import LookUp, LookUpPorts
@@ -131,11 +134,20 @@ async def open_store(found: Addresses) -> AsyncIterator[Store]:
 
 
 @asynccontextmanager
-async def open_ports(found: Addresses, settings: Settings, prompts: Path | None = None) -> AsyncIterator[Ports]:
+async def open_ports(
+    found: Addresses,
+    settings: Settings,
+    prompts: Path | None = None,
+    *,
+    spans: Spans | None = None,
+    calls: ModelCalls | None = None,
+) -> AsyncIterator[Ports]:
     """Open everything that a worker needs, and close it again.
 
     Args:
         prompts: the folder of the prompts; without it no controller is asked, whatever the settings name.
+        spans: makes one of each statement and of each call of a model; None: nothing is traced.
+        calls: counts the calls of models; None: nothing does.
 
     Raises:
         ConfigurationError: no database is known, it is not migrated, or its index is for another model; or a controller
@@ -145,24 +157,20 @@ async def open_ports(found: Addresses, settings: Settings, prompts: Path | None 
     """
     url = found.need_database()
     clock: Clock = SystemClock()
+    watch = Watch(spans, calls)
+    pooled = partial(open_pool, url, size=settings.database_pool, spans=spans)
     async with AsyncExitStack() as opened:
-        writes = await opened.enter_async_context(
-            await open_pool(url, size=settings.database_pool, statement_timeout_ms=WRITE_STATEMENT_MS)
-        )
-        embedder = await _open_embedder(settings, writes, opened)
+        writes = await opened.enter_async_context(await pooled(statement_timeout_ms=WRITE_STATEMENT_MS))
+        embedder = watch.embedder(await _open_embedder(settings, writes, opened))
         await on_connection(writes, lambda connection: check_active(connection, embedder.model_id, embedder.dimensions))
-        legs = await opened.enter_async_context(
-            await open_pool(url, size=settings.database_pool, statement_timeout_ms=LEG_STATEMENT_MS)
-        )
-        kept = await opened.enter_async_context(
-            await open_pool(url, size=settings.database_pool, statement_timeout_ms=LEG_STATEMENT_MS, keep_plans=True)
-        )
+        legs = await opened.enter_async_context(await pooled(statement_timeout_ms=LEG_STATEMENT_MS))
+        kept = await opened.enter_async_context(await pooled(statement_timeout_ms=LEG_STATEMENT_MS, keep_plans=True))
         memories = PostgresMemories(writes, clock)
         extractive = ExtractiveProjector()
-        reranker = await open_reranker(settings, opened)
+        reranker = watch.reranker(await open_reranker(settings, opened))
         asking = await _look_up_ports(legs, clock, embedder, reranker, settings)
         tokens = asking.tokens
-        controlled = None if prompts is None else _open_controller(settings, prompts, memories, tokens, opened)
+        controlled = None if prompts is None else _open_controller(settings, prompts, memories, tokens, opened, watch)
         enhancer = None if controlled is None else controlled.enhancer
         ground = GroundPorts(
             PostgresUsers(legs, kept=kept), asking.ledger, embedder, reranker, tokens, controlled=enhancer is not None
@@ -221,7 +229,7 @@ class _Controlled(NamedTuple):
 
 
 def _open_controller(
-    settings: Settings, prompts: Path, memories: Memories, tokens: TokenCounter, opened: AsyncExitStack
+    settings: Settings, prompts: Path, memories: Memories, tokens: TokenCounter, opened: AsyncExitStack, watch: Watch
 ) -> _Controlled | None:
     """What asks the configured controller; None where none is configured. Nothing is contacted."""
     if settings.chat_model is None:
@@ -235,8 +243,9 @@ def _open_controller(
     )
     from mem.clients.openai import OpenAiController  # noqa: PLC0415 - a third of a second to import
 
-    controller = OpenAiController.at(_endpoint(settings, "MEM_CHAT_MODEL"), settings.chat_model)
-    opened.push_async_callback(controller.close)
+    asked = OpenAiController.at(_endpoint(settings, "MEM_CHAT_MODEL"), settings.chat_model)
+    opened.push_async_callback(asked.close)
+    controller = watch.controller(asked)
     return _Controlled(
         ModelProjector(controller, symptom, is_known),
         ModelGate(controller, gate, memories),

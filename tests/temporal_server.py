@@ -17,15 +17,16 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowHandle
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Interceptor
 
 from mem import wiring
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
+from mem.clients.temporal.converter import data_converter
 from mem.clients.temporal.search_attributes import SEARCH_ATTRIBUTES
 from mem.domain.ids import accept_workflow_id, context_workflow_id, ground_workflow_id, query_workflow_id
+from mem.domain.payload_keys import PayloadKey
 from mem.local.temporal import DYNAMIC_CONFIG, binary
 from mem.recall.grounding import GroundTurns
 from mem.recall.look_up import LookUp
@@ -33,7 +34,7 @@ from mem.recall.query_memories import QueryMemories
 from mem.settings import Settings
 from mem.testing import FakeEmbedder
 from mem.wiring import Ports, open_ports
-from worker import build_worker
+from worker import Serves, build_workers, running
 
 MAIN = "default"
 OTHER = "elsewhere"
@@ -53,8 +54,8 @@ class TemporalServer:
     def __init__(self, address: str) -> None:
         self.address = address
 
-    async def client(self, namespace: str = MAIN) -> Client:
-        return await Client.connect(self.address, namespace=namespace, data_converter=pydantic_data_converter)
+    async def client(self, namespace: str = MAIN, *, keys: Sequence[PayloadKey] = ()) -> Client:
+        return await Client.connect(self.address, namespace=namespace, data_converter=data_converter(keys))
 
 
 class Rig:
@@ -78,7 +79,9 @@ class Rig:
         return other
 
     @asynccontextmanager
-    async def working(self, interceptors: Sequence[Interceptor] = (), **ports: Any) -> AsyncIterator[None]:
+    async def working(
+        self, interceptors: Sequence[Interceptor] = (), *, serves: Serves = "all", **ports: Any
+    ) -> AsyncIterator[None]:
         """Run the real worker, some ports replaced; those of a use case are `look_up_<name>` and so on."""
         cases = {"look_up": LookUp, "query": QueryMemories, "ground": GroundTurns}
         for name, case in cases.items():
@@ -87,7 +90,10 @@ class Rig:
             legs_of = replace(getattr(self.ports, name)._ports, **legs)
             ports.setdefault(name, case(legs_of, leg_seconds=seconds, total_seconds=seconds + 1))
         given = replace(self.ports, **ports)
-        async with build_worker(self.temporal, given, task_queue=self.task_queue, interceptors=interceptors):
+        workers = build_workers(
+            self.temporal, given, task_queue=self.task_queue, serves=serves, interceptors=interceptors
+        )
+        async with running(workers):
             yield
 
     def accept_handle(self, request_id: str) -> WorkflowHandle[Any, Any]:

@@ -29,18 +29,32 @@ with workflow.unsafe.imports_passed_through():
         Wait,
     )
     from mem.domain.answers import Answer
+    from mem.domain.asked import asked
     from mem.domain.ids import fingerprint_of
+    from mem.domain.markdown import bounded
     from workflows import policies
     from workflows.acceptance import Acceptance
-    from workflows.failures import as_application_error, conflict, is_callers_fault, is_refusal
-    from workflows.markdown import failed
-    from workflows.search_attributes import MAX_SIGNATURES, MEM_OUTCOME, MEM_SIGNATURE, MEM_TOOL
+    from workflows.failures import as_application_error, cause_of, conflict, is_callers_fault, is_refusal
+    from workflows.queues import of_writes
+    from workflows.search_attributes import (
+        MAX_SIGNATURES,
+        MEM_DEGRADED,
+        MEM_OUTCOME,
+        MEM_SIGNATURE,
+        MEM_TOOL,
+        begin,
+        is_plain,
+        safe,
+    )
 
 ArgumentT = TypeVar("ArgumentT")
 ResultT = TypeVar("ResultT")
 StepT = TypeVar("StepT", bound=AcceptStep)
 
 WAITS: tuple[Wait, ...] = ("all", "durable")
+
+CONTROLLER = "controller"
+"""What `MemDegraded` says of a run whose controller refused till the last time of asking, at which rules stand in."""
 
 SUMMARISED = "refresh-snapshot"
 """The patch that put the memories of users into their summaries; runs of before go on without that step."""
@@ -55,8 +69,12 @@ class AcceptMemory:
         self._mark = fingerprint_of(request)
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": self._mark})
+        self._tool = None if request.tool is None else safe(request.tool)
         self._step = AcceptStep(project=request.project, request_id=request.request_id, readable=request.readable)
-        self._state = Acceptance()
+        self._state = Acceptance(private=request.user_id is not None)
+        # A client shows it for good, with the start.
+        self._asked = asked(self._request.model_copy(update={"tool": self._tool})) if is_plain() else ""
+        self._degraded: list[str] = []
         self._bodies: dict[Wait, str] = {}
         self._settling = asyncio.Lock()
         self._fault: ApplicationError | None = None
@@ -71,6 +89,7 @@ class AcceptMemory:
                 step can never succeed.
         """
         del request  # __init__ has it
+        begin(self._step.project, self._tool)
         try:
             await self._accept()
             # An update that waits for an answer settles it; only what nobody waited for is left to do here.
@@ -137,6 +156,7 @@ class AcceptMemory:
 
     async def _project(self, step: MemoryStep) -> None:
         self._state.projected(await self._ask(ProjectSymptoms.project_symptoms, step, "Find the symptom lines"))
+        self._tell()
         embedded = await self._run(ProjectSymptoms.embed_symptoms, step, "Embed the symptoms")
         self._state.embedded_symptoms(embedded)
 
@@ -172,7 +192,8 @@ class AcceptMemory:
     async def _failed(self, error: FailureError) -> ApplicationError:
         """The run's failure, once the updates that it concerns have theirs; the others are left open."""
         failure = as_application_error(error, self._mark)
-        self._show(failed(failure.message))
+        self._state.failure = failure.message
+        self._show()
         if is_callers_fault(failure):
             self._fault = failure
             await workflow.wait_condition(workflow.all_handlers_finished)
@@ -184,13 +205,16 @@ class AcceptMemory:
 
         Counted here and not by attempts, of which an outage takes any number.
         """
-        for _ in range(policies.ASKS - 1):
+        for asked_before in range(policies.ASKS - 1):
+            again = f"{summary}; time {asked_before + 1} of {policies.ASKS} of asking" if asked_before else summary
             try:
-                return await self._run(activity, step, summary, attempt=policies.ASK_TIMEOUT)
+                return await self._run(activity, step, again, attempt=policies.ASK_TIMEOUT)
             except ActivityError as error:
                 if not is_refusal(error):
                     raise
-            await workflow.sleep(policies.ASK_PAUSE)
+            await workflow.sleep(policies.ASK_PAUSE, summary="Pause before the controller is asked again")
+        if CONTROLLER not in self._degraded:
+            self._degraded.append(CONTROLLER)
         last = step.model_copy(update={"last_ask": True})
         return await self._run(activity, last, f"{summary}; the last time of asking", attempt=policies.ASK_TIMEOUT)
 
@@ -202,32 +226,50 @@ class AcceptMemory:
         *,
         attempt: timedelta = policies.STEP_TIMEOUT,
     ) -> ResultT:
-        return await workflow.execute_activity_method(
-            activity,
-            argument,
-            start_to_close_timeout=attempt,
-            heartbeat_timeout=policies.ALIVE_TIMEOUT,
-            schedule_to_close_timeout=policies.STEP_PATIENCE,
-            retry_policy=policies.STEP_RETRY,
-            summary=summary,
-        )
+        steps, name = self._state.steps, activity.__name__
+        steps.begin(name, summary)
+        self._tell()
+        try:
+            result = await workflow.execute_activity_method(
+                activity,
+                argument,
+                task_queue=of_writes(),
+                start_to_close_timeout=attempt,
+                heartbeat_timeout=policies.ALIVE_TIMEOUT,
+                schedule_to_close_timeout=policies.STEP_PATIENCE,
+                retry_policy=policies.STEP_RETRY,
+                summary=summary,
+            )
+        except ActivityError as error:
+            steps.end(name, cause_of(error))
+            self._tell()
+            raise
+        steps.end(name)
+        self._tell()
+        return result
 
     async def _wait_for_all(self) -> None:
         try:
             await workflow.wait_condition(
-                lambda: self._state.done or self._fault is not None, timeout=policies.WAIT_FOR_ALL
+                lambda: self._state.done or self._fault is not None,
+                timeout=policies.WAIT_FOR_ALL,
+                timeout_summary="The longest that an answer waits for all steps",
             )
         except TimeoutError:
             workflow.logger.info("answering durable: %s still pending", self._state.pending)
 
-    def _show(self, details: str | None = None) -> None:
-        workflow.set_current_details(details or self._state.markdown())
+    def _tell(self) -> None:
+        workflow.set_current_details(bounded([self._state.markdown(), *(["", self._asked] if self._asked else [])]))
+
+    def _show(self) -> None:
+        self._tell()
         linked = self._state.signatures
-        tool = self._request.tool or (linked[0].tool if linked else None)
+        tool = self._tool or (linked[0].tool if linked else None)
         workflow.upsert_search_attributes(
             [
                 *([MEM_TOOL.value_set(tool)] if tool is not None else []),
-                MEM_OUTCOME.value_set("failed" if details else self._state.status or "pending"),
+                MEM_OUTCOME.value_set("failed" if self._state.failure else self._state.status or "pending"),
                 MEM_SIGNATURE.value_set([signature.sig_sha for signature in linked][:MAX_SIGNATURES]),
+                *([MEM_DEGRADED.value_set(self._degraded)] if self._degraded else []),
             ]
         )

@@ -13,7 +13,11 @@ from mem.domain.accepting import (
     PublicVerdict,
     Verdict,
 )
-from workflows.markdown import MAX_FAILURE, code
+from mem.domain.markdown import MAX_FAILURE, bounded, code, failed, table
+from workflows.steps import Steps
+
+MAX_LINES = 12
+"""So many lines of a projection are shown."""
 
 STEPS = ("project_symptoms", "embed_symptoms", "embed_text", "link_signatures")
 STEPS_OF_A_USER = (*STEPS, "refresh_snapshot")
@@ -26,10 +30,14 @@ class Acceptance:
     """What has happened so far. `durable`: an answer can be given. `sha`: that of an accepted memory.
 
     `standing` is the memory that the evidence now belongs to: that one, or the one that says the same. `summarised`: a
-    user's summary is to tell of the accepted memory.
+    user's summary is to tell of the accepted memory. `failure` is what ended it, where something did.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, private: bool = False) -> None:
+        """`private`: the memory would be somebody's."""
+        self._private = private
+        self.steps = Steps()
+        self.failure = ""
         self.verdict: Verdict | None = None
         self.status: Literal["accepted", "rejected", "duplicate"] | None = None
         self.sha: str | None = None
@@ -133,21 +141,40 @@ class Acceptance:
         return "judged, to be appended" if self.verdict is not None else "not judged yet"
 
     def markdown(self) -> str:
-        """The story for the Temporal UI; no raw log is in it."""
-        verdict = self.verdict
-        lines = [f"**{self.status or 'pending'}** {self.sha or self.duplicate_of or ''}".rstrip()]
-        if verdict is not None:
-            lines.append(f"- verdict: {_told(verdict)}. {code(verdict.reason, limit=MAX_FAILURE)}")
+        """The story for the Temporal UI; of what was handed in, the lines of a projection that is for all are in it."""
+        head = f"**{self.status or 'pending'}**"
+        if (sha := self.sha or self.duplicate_of) is not None:
+            head += f", memory {code(sha)}"
+        lines = [*([failed(self.failure), ""] if self.failure else []), head]
+        if self.verdict is not None:
+            lines += _verdict(self.verdict)
         if self.projection is not None:
-            count = len(self.projection.text.splitlines())
-            lines.append(f"- projection: {count} lines by {code(self.projection.model_id)}")
-        lines += [f"- signature `{s.sig_sha[:12]}` {s.tool} {s.rule}" for s in self.signatures]
-        if self.pending:
-            lines.append(f"- pending: {', '.join(self.pending)}")
-        return "\n".join(lines)
+            lines += _projection(self.projection, private=self._private)
+        keys = [[code(one.sig_sha[:12]), code(one.tool), code(one.rule)] for one in self.signatures]
+        lines += table("Signatures: the exact keys", ["signature", "tool", "rule"], keys)
+        if self.vectors:
+            lines += ["", f"Vectors: {', '.join(sorted(self.vectors, reverse=True))}"]
+        return bounded([*lines, *self.steps.markdown([] if self.failure else self._to_come())])
+
+    def _to_come(self) -> Sequence[str]:
+        return self.pending if self.durable else ("record_candidate", "gate_memory", "append_memory")
 
 
-def _told(verdict: Verdict) -> str:
+def _verdict(verdict: Verdict) -> list[str]:
+    by = "the rules" if verdict.model_id is None else code(verdict.model_id)
     if verdict.accept:
-        return "accept" if verdict.rule is None else f"accept (a person overruled {verdict.rule})"
-    return f"reject ({verdict.rule})"
+        told = "accept" if verdict.rule is None else f"accept (a person overruled {code(verdict.rule)})"
+    else:
+        told = f"reject, rule {code(verdict.rule or '-')}"
+    return ["", f"Verdict: {told}, by {by}", "", f"Reason: {code(verdict.reason, limit=MAX_FAILURE)}"]
+
+
+def _projection(projection: Projection, *, private: bool) -> list[str]:
+    lines = projection.text.splitlines()
+    if not lines:
+        return ["", f"Projection: none by {code(projection.model_id)}; the memory explains no failure"]
+    told = ["", f"**Projection**: the {len(lines)} lines that it is found by, from {code(projection.model_id)}"]
+    if private:
+        return [*told, "", "They are a user's, and not shown."]
+    more = [f"- … {len(lines) - MAX_LINES} more"] if len(lines) > MAX_LINES else []
+    return [*told, "", *(f"- {code(line)}" for line in lines[:MAX_LINES]), *more]

@@ -7,14 +7,16 @@ from collections.abc import Awaitable
 from typing import Any, Generic, Protocol, TypeVar
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError, FailureError
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError
 
 with workflow.unsafe.imports_passed_through():
     from mem.domain.answers import Answer
+    from mem.domain.asked import Message, asked
     from mem.domain.ids import Marked, fingerprint_of
-    from workflows.failures import as_application_error, conflict, is_callers_fault
-    from workflows.markdown import failed
-    from workflows.search_attributes import MEM_OUTCOME
+    from mem.domain.markdown import bounded, failed
+    from workflows.failures import as_application_error, cause_of, conflict, is_callers_fault
+    from workflows.search_attributes import MEM_OUTCOME, is_plain
+    from workflows.steps import Steps
 
 
 class Outcome(Protocol):
@@ -41,13 +43,18 @@ class Request(Marked, Protocol):
 
 
 OutcomeT = TypeVar("OutcomeT", bound=Outcome)
+ResultT = TypeVar("ResultT")
 
 
 class Answering(Generic[OutcomeT]):
-    """The answer of one run, or the caller's fault that stands for it."""
+    """The answer of one run, or the caller's fault that stands for it; and how the run is told in the Temporal UI."""
 
-    def __init__(self, mark: str) -> None:
+    def __init__(self, mark: str, request: Message) -> None:
+        """`request` is told in the details of a run that no client of ours started, which would have told it."""
         self._mark = mark
+        self._asked = asked(request) if is_plain() else ""
+        self._story = ""
+        self.steps = Steps()
         self.outcome: OutcomeT | None = None
         self._fault: ApplicationError | None = None
 
@@ -66,13 +73,35 @@ class Answering(Generic[OutcomeT]):
             self.outcome = await work
         except FailureError as error:
             failure = as_application_error(error, self._mark)
-            workflow.set_current_details(failed(failure.message))
+            self.tell(failed(failure.message))
             workflow.upsert_search_attributes([MEM_OUTCOME.value_set("failed")])
             if is_callers_fault(failure):
                 self._fault = failure
                 await workflow.wait_condition(workflow.all_handlers_finished)
             raise failure from error
         return self.outcome
+
+    def tell(self, story: str | None = None) -> None:
+        """Show how the run stands: `story`, which stays until there is another one, the steps, and what was asked."""
+        self._story = self._story if story is None else story
+        parts = [*self._story.splitlines(), *([""] if self._story else []), *self.steps.markdown()]
+        if self.steps.at_work:
+            parts = [*self.steps.markdown(), "", *self._story.splitlines()]
+        workflow.set_current_details(bounded([*parts, "", *self._asked.splitlines()]).strip())
+
+    async def step(self, name: str, summary: str, work: Awaitable[ResultT]) -> ResultT:
+        """The result of a step, which is shown while it is at work and after."""
+        self.steps.begin(name, summary)
+        self.tell()
+        try:
+            result = await work
+        except ActivityError as error:
+            self.steps.end(name, cause_of(error))
+            self.tell()
+            raise
+        self.steps.end(name)
+        self.tell()
+        return result
 
     async def told(self) -> Answer:
         """The answer, as soon as there is one: what an update returns."""

@@ -11,11 +11,24 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.answers import Answer
     from mem.domain.ids import fingerprint_of
     from mem.domain.lookup import LookUpInput
-    from mem.recall.outcome import LookUpOutcome, Trace
+    from mem.recall.outcome import LookUpOutcome, Trace, Unsettled
     from workflows import policies
     from workflows.answering import Answering, settled
-    from workflows.search_attributes import MAX_SIGNATURES, MEM_DEGRADED, MEM_OUTCOME, MEM_SIGNATURE, MEM_TIER, MEM_TOOL
+    from workflows.search_attributes import (
+        MAX_SIGNATURES,
+        MEM_DEGRADED,
+        MEM_OUTCOME,
+        MEM_SIGNATURE,
+        MEM_TIER,
+        MEM_TOOL,
+        begin,
+        safe,
+    )
     from workflows.trace_markdown import trace_markdown
+
+
+LOOK_UP = "Run the legs, rank, count and store"
+SETTLE = "Store and count the answer that already went out"
 
 
 @workflow.defn(name="LookUpContext", failure_exception_types=[ValidationError])
@@ -25,10 +38,10 @@ class LookUpContext:
     @workflow.init
     def __init__(self, request: LookUpInput) -> None:
         mark = fingerprint_of(request)
-        self._tool = request.tool
+        self._tool = None if request.tool is None else safe(request.tool)
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": mark})
-        self._answering = Answering[LookUpOutcome](mark)
+        self._answering = Answering[LookUpOutcome](mark, self._request.model_copy(update={"tool": self._tool}))
 
     @workflow.run
     async def run(self, request: LookUpInput) -> Answer:
@@ -39,30 +52,36 @@ class LookUpContext:
                 worker could run it to its end.
         """
         del request  # __init__ has it
-        outcome = await self._answering.find(
-            workflow.execute_local_activity_method(
-                LookUpActivity.look_up,
-                self._request,
-                start_to_close_timeout=policies.LOOK_UP_TIMEOUT,
-                schedule_to_close_timeout=policies.LOOK_UP_PATIENCE,
-                retry_policy=policies.LOOK_UP_RETRY,
-                summary="Run the legs, rank, count and store",
-            )
-        )
+        begin(self._request.project, self._tool)
+        outcome = await self._answering.find(self._looked_up())
+        self._answering.tell(trace_markdown(outcome.trace))
         _show(outcome.trace, self._tool)
         if outcome.unsettled is not None:
-            await settled(
-                workflow.start_activity_method(
-                    SettleAnswer.settle_lookup,
-                    outcome.unsettled,
-                    start_to_close_timeout=policies.STEP_TIMEOUT,
-                    heartbeat_timeout=policies.ALIVE_TIMEOUT,
-                    schedule_to_close_timeout=policies.STEP_PATIENCE,
-                    retry_policy=policies.STEP_RETRY,
-                    summary="Store and count the answer that already went out",
-                )
-            )
+            await self._settle(outcome.unsettled)
         return await self._answering.closed(outcome)
+
+    async def _looked_up(self) -> LookUpOutcome:
+        work = workflow.execute_local_activity_method(
+            LookUpActivity.look_up,
+            self._request,
+            start_to_close_timeout=policies.LOOK_UP_TIMEOUT,
+            schedule_to_close_timeout=policies.LOOK_UP_PATIENCE,
+            retry_policy=policies.LOOK_UP_RETRY,
+            summary=LOOK_UP,
+        )
+        return await self._answering.step("look_up", LOOK_UP, work)
+
+    async def _settle(self, unsettled: Unsettled) -> None:
+        settling = workflow.start_activity_method(
+            SettleAnswer.settle_lookup,
+            unsettled,
+            start_to_close_timeout=policies.STEP_TIMEOUT,
+            heartbeat_timeout=policies.ALIVE_TIMEOUT,
+            schedule_to_close_timeout=policies.STEP_PATIENCE,
+            retry_policy=policies.STEP_RETRY,
+            summary=SETTLE,
+        )
+        await self._answering.step("settle_lookup", SETTLE, settled(settling))
 
     @workflow.update(name="lookup", unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def lookup(self, request: LookUpInput) -> Answer:
@@ -86,7 +105,6 @@ class LookUpContext:
 
 
 def _show(trace: Trace, tool: str | None) -> None:
-    workflow.set_current_details(trace_markdown(trace))
     found = [MEM_TOOL.value_set(name)] if (name := tool or trace.tool) is not None else []
     workflow.upsert_search_attributes(
         [

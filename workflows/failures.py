@@ -5,8 +5,13 @@ from __future__ import annotations
 import functools
 
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
+from temporalio.exceptions import TimeoutError as TimedOut
 
-from mem.domain.errors import RequestConflict
+from mem.domain import errors
+from mem.domain.errors import MemError, RequestConflict
+
+MAX_SAID = 300
+"""Characters of what the server or the SDK says; our own failures are bounded where they are made."""
 
 CALLERS_FAULTS = frozenset({"InvalidRequest", "TooLarge", "RequestConflict"})
 """What the same request fails with every time. Only these are an update's outcome, which is repeated to every retry;
@@ -37,24 +42,40 @@ def as_application_error(error: FailureError, mark: str) -> ApplicationError:
 
     Its details are cause, remedy and `mark`, the fingerprint of the request that failed.
     """
-    cause: BaseException | None = error
-    while isinstance(cause, ActivityError):
-        cause = cause.cause
+    cause = _innermost(error)
     if isinstance(cause, ApplicationError):
         told = tuple(cause.details)[:2] if len(cause.details) > 1 else (cause.message, "")
         return _failure(cause.message, *told, mark, type=cause.type, category=cause.category)
     if isinstance(cause, CancelledError):
         message = "The request was cancelled."
         return _failure(message, message, "Send it again.", mark, type="Unavailable")
-    message = f"A step did not finish: {cause}"
+    message = f"{_step(error)} did not finish: {_said(cause)}."
     return _failure(message, message, "Send the request again.", mark, type="Unavailable")
 
 
 def cause_of(error: ActivityError) -> str:
-    """Why a step failed that can be done without, in words."""
-    cause: BaseException | None = error
-    while isinstance(cause, ActivityError):
-        cause = cause.cause
-    if isinstance(cause, ApplicationError):
-        return cause.message
-    return f"no answer in time: {cause or error}"
+    """Why a step failed, in words."""
+    cause = _innermost(error)
+    return cause.message if isinstance(cause, ApplicationError) else f"no answer in time: {_said(cause)}"
+
+
+def _innermost(error: FailureError) -> FailureError:
+    """What says why: an error of the domain, else the last of the causes."""
+    while isinstance(error.cause, FailureError) and not _is_ours(error):
+        error = error.cause
+    return error
+
+
+def _is_ours(error: FailureError) -> bool:
+    kind = getattr(errors, (isinstance(error, ApplicationError) and error.type) or "", None)
+    return isinstance(kind, type) and issubclass(kind, MemError)
+
+
+def _step(error: FailureError) -> str:
+    return f"The step {error.activity_type}" if isinstance(error, ActivityError) else "A step"
+
+
+def _said(cause: FailureError) -> str:
+    if isinstance(cause, TimedOut) and cause.type is not None:
+        return f"{cause.type.name.lower().replace('_', ' ')} timeout"
+    return cause.message.rstrip(".")[:MAX_SAID]

@@ -13,12 +13,24 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.answers import Answer
     from mem.domain.grounding import GroundInput
     from mem.domain.ids import fingerprint_of
-    from mem.recall.ground_outcome import Enhanced, EnhancedFound, GroundFound, GroundOutcome, GroundTrace
+    from mem.recall.ground_outcome import (
+        Enhanced,
+        EnhancedFound,
+        GroundFound,
+        GroundOutcome,
+        GroundTrace,
+        UnsettledGround,
+    )
     from workflows import policies
     from workflows.answering import Answering, settled
     from workflows.failures import cause_of
     from workflows.ground_markdown import ground_markdown
-    from workflows.search_attributes import MEM_DEGRADED, MEM_OUTCOME
+    from workflows.search_attributes import MEM_DEGRADED, MEM_OUTCOME, begin
+
+
+ASK = "Ask the sources, gate and store"
+FINISH = "Put the block together and store"
+SETTLE = "Store the context that already went out"
 
 
 @workflow.defn(name="GroundContext", failure_exception_types=[ValidationError])
@@ -30,7 +42,7 @@ class GroundContext:
         mark = fingerprint_of(request)
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": mark})
-        self._answering = Answering[GroundOutcome](mark)
+        self._answering = Answering[GroundOutcome](mark, self._request)
 
     @workflow.run
     async def run(self, request: GroundInput) -> Answer:
@@ -41,55 +53,62 @@ class GroundContext:
                 end.
         """
         del request  # __init__ has it
+        begin()
         outcome = await self._answering.find(self._outcome())
+        self._answering.tell(ground_markdown(outcome.trace))
         _show(outcome.trace)
         if outcome.unsettled is not None:
-            await settled(
-                workflow.start_activity_method(
-                    SettleAnswer.settle_ground,
-                    outcome.unsettled,
-                    start_to_close_timeout=policies.STEP_TIMEOUT,
-                    heartbeat_timeout=policies.ALIVE_TIMEOUT,
-                    schedule_to_close_timeout=policies.STEP_PATIENCE,
-                    retry_policy=policies.STEP_RETRY,
-                    summary="Store the context that already went out",
-                )
-            )
+            await self._settle(outcome.unsettled)
         return await self._answering.closed(outcome)
 
     async def _outcome(self) -> GroundOutcome:
-        step = await workflow.execute_local_activity_method(
+        work = workflow.execute_local_activity_method(
             GroundActivity.ground_context,
             self._request,
             start_to_close_timeout=policies.LOOK_UP_TIMEOUT,
             schedule_to_close_timeout=policies.LOOK_UP_PATIENCE,
             retry_policy=policies.LOOK_UP_RETRY,
-            summary="Ask the sources, gate and store",
+            summary=ASK,
         )
+        step = await self._answering.step("ground_context", ASK, work)
         if isinstance(step, GroundOutcome):
             return step
-        return await workflow.execute_local_activity_method(
+        finishing = workflow.execute_local_activity_method(
             GroundActivity.finish_context,
             EnhancedFound(found=step, made=await self._made(step)),
             start_to_close_timeout=policies.LOOK_UP_TIMEOUT,
             schedule_to_close_timeout=policies.LOOK_UP_PATIENCE,
             retry_policy=policies.LOOK_UP_RETRY,
-            summary="Put the block together and store",
+            summary=FINISH,
         )
+        return await self._answering.step("finish_context", FINISH, finishing)
+
+    async def _settle(self, unsettled: UnsettledGround) -> None:
+        settling = workflow.start_activity_method(
+            SettleAnswer.settle_ground,
+            unsettled,
+            start_to_close_timeout=policies.STEP_TIMEOUT,
+            heartbeat_timeout=policies.ALIVE_TIMEOUT,
+            schedule_to_close_timeout=policies.STEP_PATIENCE,
+            retry_policy=policies.STEP_RETRY,
+            summary=SETTLE,
+        )
+        await self._answering.step("settle_ground", SETTLE, settled(settling))
 
     async def _made(self, found: GroundFound) -> Enhanced:
         """What the controller made of it, or why it made nothing: someone waits, so that it is not asked for long."""
-        workflow.set_current_details("**Asking the controller**")
+        summary = f"Let the controller put {len(found.relevant)} memories into words"
+        work = workflow.execute_activity_method(
+            EnhanceContext.enhance_context,
+            found,
+            start_to_close_timeout=policies.ENHANCE_TIMEOUT,
+            heartbeat_timeout=policies.ALIVE_TIMEOUT,
+            schedule_to_close_timeout=policies.ENHANCE_PATIENCE,
+            retry_policy=policies.ENHANCE_RETRY,
+            summary=summary,
+        )
         try:
-            return await workflow.execute_activity_method(
-                EnhanceContext.enhance_context,
-                found,
-                start_to_close_timeout=policies.ENHANCE_TIMEOUT,
-                heartbeat_timeout=policies.ALIVE_TIMEOUT,
-                schedule_to_close_timeout=policies.ENHANCE_PATIENCE,
-                retry_policy=policies.ENHANCE_RETRY,
-                summary=f"Let the controller put {len(found.relevant)} memories into words",
-            )
+            return await self._answering.step("enhance_context", summary, work)
         except ActivityError as error:
             return Enhanced(failure=cause_of(error))
 
@@ -115,7 +134,6 @@ class GroundContext:
 
 
 def _show(trace: GroundTrace) -> None:
-    workflow.set_current_details(ground_markdown(trace))
     workflow.upsert_search_attributes(
         [
             MEM_OUTCOME.value_set(_outcome_of(trace)),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mem.domain.markdown import bounded, code, table
 from mem.recall.ground_outcome import GroundTrace
-from workflows.markdown import bounded, code, table
 from workflows.trace_markdown import degraded_table, legs_table, memory, number
 
 _REPEATED = "Answered before: the stored bytes were repeated."

@@ -11,11 +11,15 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.answers import Answer
     from mem.domain.ids import fingerprint_of
     from mem.domain.query import QueryInput
-    from mem.recall.query_outcome import QueryOutcome, QueryTrace
+    from mem.recall.query_outcome import QueryOutcome, QueryTrace, UnsettledQuery
     from workflows import policies
     from workflows.answering import Answering, settled
-    from workflows.search_attributes import MEM_DEGRADED, MEM_OUTCOME
+    from workflows.search_attributes import MEM_DEGRADED, MEM_OUTCOME, begin
     from workflows.trace_markdown import query_markdown
+
+
+SEARCH = "Run the legs, rank and store"
+SETTLE = "Store the answer that already went out"
 
 
 @workflow.defn(name="QueryMemory", failure_exception_types=[ValidationError])
@@ -27,7 +31,7 @@ class QueryMemory:
         mark = fingerprint_of(request)
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": mark})
-        self._answering = Answering[QueryOutcome](mark)
+        self._answering = Answering[QueryOutcome](mark, self._request)
 
     @workflow.run
     async def run(self, request: QueryInput) -> Answer:
@@ -38,30 +42,36 @@ class QueryMemory:
                 end.
         """
         del request  # __init__ has it
-        outcome = await self._answering.find(
-            workflow.execute_local_activity_method(
-                QueryActivity.query_memory,
-                self._request,
-                start_to_close_timeout=policies.LOOK_UP_TIMEOUT,
-                schedule_to_close_timeout=policies.LOOK_UP_PATIENCE,
-                retry_policy=policies.LOOK_UP_RETRY,
-                summary="Run the legs, rank and store",
-            )
-        )
+        begin(self._request.project)
+        outcome = await self._answering.find(self._searched())
+        self._answering.tell(query_markdown(outcome.trace))
         _show(outcome.trace)
         if outcome.unsettled is not None:
-            await settled(
-                workflow.start_activity_method(
-                    SettleAnswer.settle_query,
-                    outcome.unsettled,
-                    start_to_close_timeout=policies.STEP_TIMEOUT,
-                    heartbeat_timeout=policies.ALIVE_TIMEOUT,
-                    schedule_to_close_timeout=policies.STEP_PATIENCE,
-                    retry_policy=policies.STEP_RETRY,
-                    summary="Store the answer that already went out",
-                )
-            )
+            await self._settle(outcome.unsettled)
         return await self._answering.closed(outcome)
+
+    async def _searched(self) -> QueryOutcome:
+        work = workflow.execute_local_activity_method(
+            QueryActivity.query_memory,
+            self._request,
+            start_to_close_timeout=policies.LOOK_UP_TIMEOUT,
+            schedule_to_close_timeout=policies.LOOK_UP_PATIENCE,
+            retry_policy=policies.LOOK_UP_RETRY,
+            summary=SEARCH,
+        )
+        return await self._answering.step("query_memory", SEARCH, work)
+
+    async def _settle(self, unsettled: UnsettledQuery) -> None:
+        settling = workflow.start_activity_method(
+            SettleAnswer.settle_query,
+            unsettled,
+            start_to_close_timeout=policies.STEP_TIMEOUT,
+            heartbeat_timeout=policies.ALIVE_TIMEOUT,
+            schedule_to_close_timeout=policies.STEP_PATIENCE,
+            retry_policy=policies.STEP_RETRY,
+            summary=SETTLE,
+        )
+        await self._answering.step("settle_query", SETTLE, settled(settling))
 
     @workflow.update(name="query", unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def query(self, request: QueryInput) -> Answer:
@@ -85,7 +95,6 @@ class QueryMemory:
 
 
 def _show(trace: QueryTrace) -> None:
-    workflow.set_current_details(query_markdown(trace))
     workflow.upsert_search_attributes(
         [
             MEM_OUTCOME.value_set("answered" if trace.hits else "abstained"),

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from pydantic import ValidationError
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from mem.domain.rebuild import RebuildInput, RebuildReport
@@ -14,9 +15,13 @@ with workflow.unsafe.imports_passed_through():
     from workflows.deriving import derive
     from workflows.regenerating import regenerate
     from workflows.replaying import replay
+    from workflows.search_attributes import MEM_OUTCOME, begin
     from workflows.stages import Stages
 
 FIRST: dict[str, Phase] = {"derive": "derive", "replay": "begin", "regenerate": "propose"}
+
+FOUND_BY_OUTCOME = "outcome-of-a-rebuild"
+"""The patch that lets rebuilds be found by what came of them; runs of before end without."""
 
 
 @workflow.defn(name="RebuildProjections", failure_exception_types=[ValidationError])
@@ -25,15 +30,25 @@ class RebuildProjections:
 
     @workflow.init
     def __init__(self, request: RebuildInput) -> None:
-        self._stages = Stages(FIRST[request.task])
+        self._stages = Stages(FIRST[request.task], request)
 
     @workflow.run
     async def run(self, request: RebuildInput) -> RebuildReport | ReplayReport | RegenerateReport:
-        """Do the task.
+        """Do the task, and let the run be found by what came of it.
 
         Raises:
             ApplicationError: a step can never succeed.
         """
+        begin()
+        try:
+            report = await self._report(request)
+        except ApplicationError:
+            _became("failed")
+            raise
+        _became(_outcome(report))
+        return report
+
+    async def _report(self, request: RebuildInput) -> RebuildReport | ReplayReport | RegenerateReport:
         match request.task:
             case "derive":
                 return await derive(request, self._stages)
@@ -48,3 +63,20 @@ class RebuildProjections:
     def progress(self) -> Progress:
         """Where the run stands."""
         return self._stages.progress
+
+
+def _became(outcome: str) -> None:
+    if workflow.patched(FOUND_BY_OUTCOME):
+        workflow.upsert_search_attributes([MEM_OUTCOME.value_set(outcome)])
+
+
+def _outcome(report: RebuildReport | ReplayReport | RegenerateReport) -> str:
+    """`done` where something was to be written, else how what came out compares with what is there."""
+    match report:
+        case RegenerateReport():
+            wrote, same = report.apply, not report.different
+        case _:
+            wrote, same = not report.check, report.same
+    if wrote:
+        return "done"
+    return "same" if same else "differs"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from temporalio.common import SearchAttributeKey
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
+
+with workflow.unsafe.imports_passed_through():
+    from mem.parsing.redact import redact
 
 MAX_SIGNATURES = 20
 """A search attribute holds 2 KB; twenty signatures of 64 digits fit, and the details of the run list the rest."""
@@ -13,3 +17,28 @@ MEM_TIER = SearchAttributeKey.for_keyword("MemTier")
 MEM_OUTCOME = SearchAttributeKey.for_keyword("MemOutcome")
 MEM_SIGNATURE = SearchAttributeKey.for_keyword_list("MemSignature")
 MEM_DEGRADED = SearchAttributeKey.for_keyword_list("MemDegraded")
+
+ATTRIBUTED = "attributes-of-a-plain-start"
+"""The patch that gives a run which no client of ours started what a client would have given it."""
+
+
+def is_plain() -> bool:
+    """Whether this run was started without a door, from the UI or by another SDK; to be asked before all else."""
+    return workflow.info().typed_search_attributes.get(MEM_OUTCOME) is None
+
+
+def begin(project: str | None = None, tool: str | None = None) -> None:
+    """Give a run that was started plainly the attributes that a client gives it with the start."""
+    if not is_plain() or not workflow.patched(ATTRIBUTED):
+        return
+    updates: list[SearchAttributeUpdate[str]] = [MEM_OUTCOME.value_set("pending")]
+    if project is not None:
+        updates.append(MEM_PROJECT.value_set(project))
+    if tool is not None:
+        updates.append(MEM_TOOL.value_set(safe(tool)))
+    workflow.upsert_search_attributes(updates)
+
+
+def safe(text: str) -> str:
+    """A caller's words as they may be indexed; a door has done this already to what came through one."""
+    return redact(text).text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -10,28 +10,50 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
+    from mem.domain.asked import asked
+    from mem.domain.markdown import bounded, failed
+    from mem.domain.rebuild import RebuildInput
     from mem.domain.replaying import Phase, Progress
     from workflows import policies
     from workflows.failures import as_application_error
-    from workflows.markdown import failed
+    from workflows.queues import of_writes
+    from workflows.search_attributes import is_plain
+    from workflows.steps import Steps
 
 ArgumentT = TypeVar("ArgumentT")
 ResultT = TypeVar("ResultT")
 
 
+PHASES: Mapping[Phase, str] = {
+    "begin": "Tables are made beside the live ones",
+    "replay": "The journal is replayed into them",
+    "index": "Their indexes are built",
+    "swap": "They take the place of the live ones",
+    "compare": "What came out is compared with what is there",
+    "propose": "The projector is asked for each live memory",
+    "apply": "What it says is recorded",
+    "derive": "Signatures are derived from the evidence",
+    "done": "Done",
+}
+"""What a run does in each phase, in words."""
+
+
 class Stages:
     """Where a run stands; what its query and its details show."""
 
-    def __init__(self, phase: Phase) -> None:
+    def __init__(self, phase: Phase, request: RebuildInput) -> None:
         self.progress = Progress(phase=phase)
+        self.steps = Steps()
+        # A client shows it for good with the start; a run that goes on as a new one has no such start.
+        self._asked = asked(request) if is_plain() or request.run or request.after else ""
         self._told = ""
+        self._failure = ""
 
     def show(self, phase: Phase, done: int = 0, total: int | None = None, *, told: str = "") -> None:
         """Tell where the run stands; `told` is Markdown, which stays until there is another one."""
         self.progress = Progress(phase=phase, done=done, total=total)
         self._told = told or self._told
-        amount = "" if total is None else f" {done} of {total}"
-        workflow.set_current_details(f"**{phase}**{amount}\n\n{self._told}".strip())
+        self._tell()
 
     async def run(
         self,
@@ -46,10 +68,14 @@ class Stages:
         Raises:
             ApplicationError: it can never succeed.
         """
+        name = activity.__name__
+        self.steps.begin(name, summary)
+        self._tell()
         try:
-            return await workflow.execute_activity_method(
+            result = await workflow.execute_activity_method(
                 activity,
                 argument,
+                task_queue=of_writes(),
                 start_to_close_timeout=limit,
                 heartbeat_timeout=policies.ALIVE_TIMEOUT,
                 schedule_to_close_timeout=policies.STEP_PATIENCE,
@@ -58,5 +84,19 @@ class Stages:
             )
         except FailureError as error:
             failure = as_application_error(error, "")
-            workflow.set_current_details(f"{failed(failure.message)}\n\n{self._told}".strip())
+            self._failure = failed(failure.message)
+            self.steps.end(name, failure.message)
+            self._tell()
             raise failure from error
+        self.steps.end(name)
+        self._tell()
+        return result
+
+    def _tell(self) -> None:
+        at = self.progress
+        amount = f", {at.done:,}" if at.done else ""
+        if at.total is not None:
+            amount = f", {at.done:,} of {at.total:,}"
+        head = f"**{at.phase}**{amount}: {PHASES.get(at.phase, at.phase)}."
+        parts = [*([self._failure, ""] if self._failure else []), head, "", *self._told.splitlines()]
+        workflow.set_current_details(bounded([*parts, *self.steps.markdown(), "", *self._asked.splitlines()]).strip())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mem.domain.markdown import bounded, code, table
 from mem.recall.outcome import Drop, LegTrace, Miss, Trace
 from mem.recall.query_outcome import QueryTrace
-from workflows.markdown import bounded, code, table
 
 _REPEATED = "Answered before: the stored bytes were repeated."
 

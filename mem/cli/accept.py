@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from mem.cli.common import Format, OutputFormat, explained, read_bytes, run, say, show, tell
+from mem.cli.common import LineFormat, OutputFormat, explained, read_bytes, run, say, show, tell
 from mem.cli.connect import connected
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.canonical import strict_json
@@ -30,14 +30,22 @@ def register(app: typer.Typer) -> None:
 
 
 def accept(
-    file: Annotated[str, typer.Argument(help="A JSON object, or JSON Lines of them; - for standard input.")],
-    project: Annotated[str | None, typer.Option("--project", help="For candidates that name none.")] = None,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A JSON object, or JSON Lines of them; - for standard input.")
+    ],
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="PROJECT", help="The project of candidates that name none.")
+    ] = None,
     override: Annotated[
         str | None, typer.Option("--override", metavar="REASON", help="Keep it in spite of the gate, and say why.")
     ] = None,
-    output: Format = OutputFormat.TEXT,
+    output: LineFormat = OutputFormat.TEXT,
 ) -> None:
-    """Hand in one candidate memory or many; a rejection is an answer, not a failure."""
+    """Hand in one candidate memory or many; a rejection is an answer, not a failure.
+
+    Exit 1 where a candidate got no answer; all the others are sent. A candidate without a request id gets one from its
+    content, so that the same file may be sent again.
+    """
     with explained():
         given = _candidates(read_bytes(file))
         if override is not None and len(given) > 1:

@@ -29,7 +29,20 @@ class OutputFormat(StrEnum):
     JSON = "json"
 
 
-Format = Annotated[OutputFormat, typer.Option("--format", help="text for people, json for one document.")]
+FORMATS = "|".join(OutputFormat)
+Format = Annotated[
+    OutputFormat, typer.Option("--format", metavar=FORMATS, help="text for people, json for one document.")
+]
+LineFormat = Annotated[
+    OutputFormat, typer.Option("--format", metavar=FORMATS, help="text for people, json for one object a line.")
+]
+Limit = typer.Option(metavar="N", help="How many at most, 1 to 1000; unset: 20.")
+RequestIdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--request-id", metavar="ID", help="Send the same again to get the same answer; unset: one is made, and told."
+    ),
+]
 
 
 def add_noun(app: typer.Typer, name: str, about: str) -> typer.Typer:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, explained, read_log, run, say, show
+from mem.cli.common import Format, OutputFormat, RequestIdOption, explained, read_log, run, say, show
 from mem.cli.connect import connected
 from mem.cli.project import project_or_default
 from mem.cli.report import report
 from mem.cli.terminal import Styled, columns, tell_lines
+from mem.domain.errors import InvalidRequest
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
 
 if TYPE_CHECKING:
@@ -26,18 +27,30 @@ def register(app: typer.Typer) -> None:
 def lookup(
     project: Annotated[
         str | None,
-        typer.Option(help="Whose memories lead; what failed is looked up in all. Unset: by the current folder."),
+        typer.Option(
+            metavar="PROJECT",
+            help="Whose memories lead; what failed is looked up in all. Unset: by the current folder.",
+        ),
     ] = None,
-    tool: Annotated[str | None, typer.Option(help="The tool that failed, such as npm.")] = None,
-    task: Annotated[str | None, typer.Option(help="What you are about to do, in words.")] = None,
-    file: Annotated[str | None, typer.Option(help="The failing log; - for standard input.")] = None,
-    scope: Annotated[str | None, typer.Option(help="project or all-projects; unset: by tier.")] = None,
-    budget: Annotated[int | None, typer.Option(help="Tokens that the answer may take, 1 to 100000.")] = None,
-    request_id: Annotated[str | None, typer.Option(help="Send the same again to get the same answer.")] = None,
+    tool: Annotated[str | None, typer.Option(metavar="TOOL", help="The tool that failed, such as npm.")] = None,
+    task: Annotated[str | None, typer.Option(metavar="TEXT", help="What you are about to do, in words.")] = None,
+    file: Annotated[str | None, typer.Option(metavar="LOG", help="The failing log; - for standard input.")] = None,
+    scope: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCOPE", help="Where to look: project or all-projects; unset: all for what failed, else project."
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(metavar="N", help="Tokens that the answer may take, 1 to 100000; unset: 6000.")
+    ] = None,
+    request_id: RequestIdOption = None,
     output: Format = OutputFormat.TEXT,
 ) -> None:
-    """Look up what is known; exit 1 where nothing is."""
+    """Look up what is known of a failure, a task or a tool; exit 1 where nothing is."""
     with explained():
+        if file is None and task is None and tool is None:
+            raise InvalidRequest("Nothing to look up.", "Give --file LOG, --task TEXT or --tool TOOL.")
         made = f"made-{secrets.token_hex(16)}" if request_id is None else request_id
         fields = {"tool": tool, "task": task, "scope": scope, "budget": budget}
         given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from mem.addresses import find_addresses
-from mem.cli.common import Format, OutputFormat, explained, run, show_json, tell
+from mem.cli.common import Format, Limit, OutputFormat, explained, run, show_json, tell
 from mem.cli.terminal import columns, cut, flat
 from mem.domain.gaps import Gap, GapsAnswer, GapsRequest
 from mem.settings import Settings
@@ -22,10 +22,14 @@ def register(app: typer.Typer) -> None:
 
 
 def gaps(
-    project: Annotated[str | None, typer.Option(help="What one project saw; unset: all of them together.")] = None,
-    tool: Annotated[str | None, typer.Option(help="Failures of one tool, such as npm.")] = None,
-    since: Annotated[str | None, typer.Option(help="Count from this UTC date, or from so many days ago: 7d.")] = None,
-    limit: Annotated[int | None, typer.Option(help="How many at most, 1 to 1000; unset: 20.")] = None,
+    project: Annotated[
+        str | None, typer.Option(metavar="PROJECT", help="What one project saw; unset: all of them together.")
+    ] = None,
+    tool: Annotated[str | None, typer.Option(metavar="TOOL", help="Failures of one tool, such as npm.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Count from this UTC date, or from so many days ago: 7d.")
+    ] = None,
+    limit: Annotated[int | None, Limit] = None,
     output: Format = OutputFormat.TEXT,
 ) -> None:
     """List the failures that were seen and that no memory explains, most first; exit 1 where there is none."""

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from mem.domain.journal import Head
 
 HeadOption = Annotated[
-    str | None, typer.Option("--head", help="The sha of a record that must be in the chain, such as an earlier head.")
+    str | None,
+    typer.Option(
+        "--head", metavar="SHA", help="The sha of a record that must be in the chain, such as an earlier head."
+    ),
 ]
 
 
@@ -34,7 +37,10 @@ def export() -> None:
 
 
 def verify(
-    file: Annotated[str | None, typer.Argument(help="An export; unset: the database's journal.")] = None,
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="An export (- for standard input); unset: the database's journal."),
+    ] = None,
     head: HeadOption = None,
     output: Format = OutputFormat.TEXT,
 ) -> None:

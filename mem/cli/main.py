@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from inspect import cleandoc
 
 import typer
 from pydantic import ValidationError
 
-from mem.clients.temporal.ending import end
+from mem.clients.temporal.ending import end_with
 from mem.domain.faults import told
 
 _MODULES = {
@@ -21,6 +22,7 @@ _MODULES = {
     "query": "query",
     "gaps": "gaps",
     "show": "show",
+    "runs": "runs",
     "symptoms": "symptoms",
     "signature": "signature",
     "reference": "reference",
@@ -33,6 +35,7 @@ _MODULES = {
     "migrate": "serve",
     "mcp": "mcp",
     "token": "token",
+    "key": "key",
     "demo": "demo.command",
 }
 """The module of each command; only what a call needs is loaded, which is most of the time that a short one takes."""
@@ -45,20 +48,32 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     wanted = _MODULES.get(arguments[0]) if arguments else None
     for module in [wanted] if wanted else dict.fromkeys(_MODULES.values()):
         import_module(f"mem.cli.{module}").register(app)
+    _unbreak(app)
     return app
+
+
+def _unbreak(app: typer.Typer) -> None:
+    """Let the paragraphs of a docstring be broken by the terminal's width, not by that of the source."""
+    for command in app.registered_commands:
+        told = cleandoc((command.callback and command.callback.__doc__) or "")
+        command.help = command.help or "\n\n".join(" ".join(each.split()) for each in told.split("\n\n"))
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            _unbreak(group.typer_instance)
 
 
 def main() -> None:
     """Run a command."""
-    code = 0
+    end_with(_command)
+
+
+def _command() -> int:
     try:
         app_for(sys.argv[1:])()
-    except SystemExit as left:
-        code = left.code if isinstance(left.code, int) else 1
     except ValidationError as error:
         sys.stderr.write(f"error: the environment: {told(error)}\n")
-        code = 2
-    end(code)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":

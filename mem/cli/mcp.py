@@ -10,6 +10,7 @@ import typer
 
 from mem.cli.common import explained
 from mem.cli.project import known_project
+from mem.domain.errors import InvalidRequest
 from mem.domain.ids import checked_project
 
 
@@ -21,13 +22,20 @@ def register(app: typer.Typer) -> None:
 def mcp(
     project: Annotated[
         str | None,
-        typer.Option(help="Of whom where an agent names none. Unset: by the current folder."),
+        typer.Option(metavar="PROJECT", help="The project of calls that name none. Unset: by the current folder."),
     ] = None,
     http: Annotated[bool, typer.Option("--http", help="Serve over streamable HTTP, not over stdio.")] = False,
-    host: Annotated[str | None, typer.Option(help="With --http. Default: MEM_HTTP_HOST or 127.0.0.1.")] = None,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="With --http. Default: 8643.")] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="HOST", help="With --http. Default: MEM_HTTP_HOST or 127.0.0.1.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(metavar="PORT", min=1, max=65535, help="With --http. Default: 8643.")
+    ] = None,
 ) -> None:
-    """Serve agents over the Model Context Protocol."""
+    """Serve agents over the Model Context Protocol, on standard input and output or over HTTP."""
+    with explained():
+        if not http and (host, port) != (None, None):
+            raise InvalidRequest("--host and --port belong to --http.", "Leave them out, or add --http.")
     arguments = ["--http"] if http else []
     if host is not None:
         arguments += [f"--host={host}"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mem.addresses import find_addresses
-from mem.cli.common import Format, OutputFormat, explained, read_log, run, say, show
+from mem.cli.common import Format, OutputFormat, RequestIdOption, explained, read_log, run, say, show
 from mem.cli.connect import connected
 from mem.cli.hits import told_hits
 from mem.cli.project import Chosen, needed_project
@@ -31,18 +31,23 @@ def register(app: typer.Typer) -> None:
 def query(
     question: Annotated[
         str | None,
-        typer.Argument(help="What you want to know, in words or as the lines that failed; - for standard input."),
+        typer.Argument(
+            metavar="QUESTION",
+            help="What you want to know, in words or as the lines that failed; - for standard input.",
+        ),
     ] = None,
     project: Annotated[
         str | None,
-        typer.Option(help="Whose memories are searched, with the shared ones. Unset: by the current folder."),
+        typer.Option(
+            metavar="PROJECT", help="Whose memories are searched, with the shared ones. Unset: by the current folder."
+        ),
     ] = None,
-    levels: Annotated[str | None, typer.Option(help="Any of L0,L1,L2,R; unset: L1,L2.")] = None,
-    k: Annotated[int | None, typer.Option(help="How many hits at most, 1 to 50; unset: 5.")] = None,
+    levels: Annotated[str | None, typer.Option(metavar="LEVELS", help="Any of L0,L1,L2,R; unset: L1,L2.")] = None,
+    k: Annotated[int | None, typer.Option(metavar="N", help="How many hits at most, 1 to 50; unset: 5.")] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what each leg found, what the reranker did, and what was left out.")
     ] = False,
-    request_id: Annotated[str | None, typer.Option(help="Send the same again to get the same answer.")] = None,
+    request_id: RequestIdOption = None,
     shown: Annotated[
         str | None, typer.Option("--show", metavar="ID", help="Open the answer to an earlier query again.")
     ] = None,

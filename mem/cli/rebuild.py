@@ -101,7 +101,7 @@ async def _replay(file: str | None, *, check: bool) -> ReplayReport:
     client = await connected()
     with progress_bar() as watch:
         if file is not None:
-            await client.check()  # before anything is written
+            await client.check("writes")  # before anything is written
             await import_export(file, watch)
         say("The worker does it; if you leave, it goes on.")
         return await client.replay(check=check, watch=watch)

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 _FEW = 10
 """Up to so many documents are told one by one, also where a bar shows how far it is."""
 
-Owner = Annotated[str | None, typer.Option("--project", help="Unset: the documents that every project sees.")]
+Owner = Annotated[
+    str | None,
+    typer.Option("--project", metavar="PROJECT", help="Whose documents; unset: those that every project sees."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -35,13 +38,14 @@ def register(app: typer.Typer) -> None:
 
 
 def add(
-    path: Annotated[str, typer.Argument(help="A document, a folder of them, or - for standard input.")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A document, a folder of them, or - for standard input.")],
     project: Owner = None,
     name: Annotated[
-        str | None, typer.Option(help="What the collection is called; unset: as the folder or file.")
+        str | None, typer.Option(metavar="NAME", help="What the collection is called; unset: as the folder or file.")
     ] = None,
     form: Annotated[
-        str | None, typer.Option("--type", help="markdown, rst, html or text; unset: as the name tells.")
+        str | None,
+        typer.Option("--type", metavar="TYPE", help="markdown, rst, html or text; unset: as the name tells."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would change, and change nothing.")] = False,
     output: Format = OutputFormat.TEXT,
@@ -60,10 +64,14 @@ def add(
 
 def list_(
     name: Annotated[
-        str | None, typer.Argument(help="A collection whose documents are listed; unset: all collections.")
+        str | None,
+        typer.Argument(metavar="NAME", help="A collection whose documents are listed; unset: all collections."),
     ] = None,
     project: Annotated[
-        str | None, typer.Option("--project", help="Unset: those of all projects, and the shared ones.")
+        str | None,
+        typer.Option(
+            "--project", metavar="PROJECT", help="What one project has; unset: all projects, and the shared ones."
+        ),
     ] = None,
     output: Format = OutputFormat.TEXT,
 ) -> None:
@@ -79,7 +87,9 @@ def list_(
 
 
 def remove(
-    name: Annotated[str, typer.Argument(help="A collection, a folder in it, or the source of one document.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A collection, a folder in it, or the source of one document.")
+    ],
     project: Owner = None,
     output: Format = OutputFormat.TEXT,
 ) -> None:
@@ -163,7 +173,7 @@ async def _add(path: str, project: str | None, name: str | None, form: str | Non
                 changes = await carry_out(plan, ports.reference, ports.embedder, shown.step)
             # What was added without its vectors, or by another writer, gets those that are missing.
             wanted = [node.sha for one in parsed if one.document for node in one.document.nodes]
-            await ports.memories.embed_reference(wanted, ports.embedder)
+            await ports.reference.complete(wanted, ports.embedder)
             total = sum(len(one.shas) for one in await ports.reference.documents(owner, collection.name))
         embedded = shown.embedded
     unchanged = plan.unchanged + len(plan.changing) - len(changes)

@@ -31,9 +31,16 @@ def worker() -> None:
 
 
 def serve(
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Default: MEM_HTTP_PORT or 8642.")] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(metavar="PORT", min=1, max=65535, help="Where it listens. Default: MEM_HTTP_PORT or 8642."),
+    ] = None,
     host: Annotated[
-        str | None, typer.Option(help="Default: MEM_HTTP_HOST or 127.0.0.1; any other address needs MEM_TOKENS_FILE.")
+        str | None,
+        typer.Option(
+            metavar="HOST",
+            help="Where it listens. Default: MEM_HTTP_HOST or 127.0.0.1; any other address needs MEM_TOKENS_FILE.",
+        ),
     ] = None,
 ) -> None:
     """Serve the HTTP gateway, without tokens on a loopback address alone."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, say, show, tell
+from mem.cli.common import LineFormat, OutputFormat, add_noun, explained, read_bytes, say, show, tell
 from mem.domain.signatures import Explanation, Extraction
 
 _CANDIDATES = 20
@@ -18,12 +18,14 @@ def register(app: typer.Typer) -> None:
 
 
 def extract(
-    files: Annotated[list[str], typer.Argument(help="Logs; - for standard input.")],
-    limit: Annotated[int, typer.Option(min=1, max=40, help="At most so many signatures an input.")] = 5,
-    explain: Annotated[bool, typer.Option(help="Show every candidate, its score and what made it.")] = False,
-    output: Format = OutputFormat.TEXT,
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Logs; - for standard input.")],
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=40, help="At most so many signatures an input.")] = 5,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show every candidate, its score and what made it.")
+    ] = False,
+    output: LineFormat = OutputFormat.TEXT,
 ) -> None:
-    """Extract failure signatures, best first; with --format json one object an input and line."""
+    """Extract failure signatures, best first; with --format json one object for each log."""
     from mem.parsing import explain_source, extract_source  # noqa: PLC0415 - loads all rules
 
     for file in files:

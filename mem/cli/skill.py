@@ -30,12 +30,25 @@ def register(app: typer.Typer) -> None:
 
 def add(
     file: Annotated[
-        str | None, typer.Argument(help="A SKILL.md, a folder with such files at any depth, or - for standard input.")
+        str | None,
+        typer.Argument(
+            metavar="FILE", help="A SKILL.md, a folder with such files at any depth, or - for standard input."
+        ),
     ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="Without a file: the skill's name.")] = None,
-    description: Annotated[str | None, typer.Option("--description", help="What it does and when to use it.")] = None,
-    body: Annotated[str | None, typer.Option("--body", help="A file with its text, or -.")] = None,
-    project: Annotated[str | None, typer.Option("--project", help="Unset: every project sees it.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Without a file: the skill's name.")
+    ] = None,
+    description: Annotated[
+        str | None, typer.Option("--description", metavar="TEXT", help="With --name: what it does and when to use it.")
+    ] = None,
+    body: Annotated[
+        str | None,
+        typer.Option("--body", metavar="FILE", help="With --name: a file with its text; - for standard input."),
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", metavar="PROJECT", help="Whose skill; unset: one that every project sees."),
+    ] = None,
     output: Format = OutputFormat.TEXT,
 ) -> None:
     """Add skills, or replace those of their names; adding them again changes nothing. Exit 1 where one is refused."""
@@ -61,7 +74,9 @@ def add(
 
 
 def list_skills(
-    project: Annotated[str | None, typer.Option("--project", help="What this project sees; unset: all skills.")] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="PROJECT", help="What this project sees; unset: all skills.")
+    ] = None,
     output: Format = OutputFormat.TEXT,
 ) -> None:
     """List skills with their projects and revisions; exit 1 where there is none."""
@@ -84,7 +99,10 @@ def list_skills(
 
 def remove(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The skill's name.")],
-    project: Annotated[str | None, typer.Option("--project", help="Unset: the one that every project sees.")] = None,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", metavar="PROJECT", help="Whose skill; unset: the one that every project sees."),
+    ] = None,
     output: Format = OutputFormat.TEXT,
 ) -> None:
     """Remove a skill: no lookup finds it any more. Removing it again changes nothing, and it may be added again."""

@@ -57,12 +57,18 @@ def read_skills(path: str, project: str | None) -> tuple[list[Skill], list[FileR
 
 
 def _below(folder: str) -> list[str]:
-    """Such files at any depth, in their order; links to folders are followed, each folder is looked into once."""
+    """Such files at any depth, in their order; links to folders are followed, each folder is looked into once.
+
+    A link to a folder above is not followed: what lies beside the one that was named was not asked for.
+    """
     found: list[str] = []
     seen: set[str] = set()
+    top = Path(os.path.realpath(folder))
     for place, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(place)
-        if real in seen:
+        holder = top if place == folder else Path(os.path.realpath(Path(place).parent))
+        upward = place != folder and any(below.is_relative_to(real) for below in (top, holder))
+        if upward or real in seen:
             folders.clear()
             continue
         seen.add(real)

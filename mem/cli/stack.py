@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mem.domain.acceptance_rate import AcceptanceRate
     from mem.local import PartStatus, StackFile
 
-PORT = {"min": 1, "max": 65535}
+PORT = {"min": 1, "max": 65535, "metavar": "PORT"}
 
 
 def register(app: typer.Typer) -> None:

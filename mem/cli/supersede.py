@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 
 def supersede(
     old: Annotated[str, typer.Argument(metavar="OLD", help="The sha of the memory that no longer holds, or a prefix.")],
-    by: Annotated[str, typer.Option("--by", metavar="NEW", help="The sha of the one that takes its place.")],
+    by: Annotated[
+        str, typer.Option("--by", metavar="NEW", help="The sha of the one that takes its place, or a prefix.")
+    ],
     output: Format = OutputFormat.TEXT,
 ) -> None:
     """Let one memory take the place of another of its project: a hit on the old one yields the new one."""

@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 
 def show_symptoms(
-    sha: Annotated[str, typer.Argument(help="The memory's sha, or an unambiguous prefix of it.")],
+    sha: Annotated[str, typer.Argument(metavar="SHA", help="The memory's sha, or an unambiguous prefix of it.")],
     output: Format = OutputFormat.TEXT,
 ) -> None:
     """Show the symptom projection of a memory."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
@@ -14,7 +14,10 @@ from mem.domain.rights import PREFIX, Token, entry_of, hash_of
 
 SECRET_BYTES = 32
 
-_Projects = typer.Option(metavar="PROJECT[,…]", help="* for every project. May be given again.")
+
+def _projects(may: str) -> Any:
+    told = f"Projects that it may {may}; * for every one. May be given again."
+    return typer.Option(metavar="PROJECT[,…]", help=told)
 
 
 def register(app: typer.Typer) -> None:
@@ -23,10 +26,12 @@ def register(app: typer.Typer) -> None:
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="What it is called in the log and in refusals; 1 to 64 characters.")],
-    read: Annotated[list[str] | None, _Projects] = None,
-    write: Annotated[list[str] | None, _Projects] = None,
-    admin: Annotated[list[str] | None, _Projects] = None,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="What it is called in the log and in refusals; 1 to 64 characters.")
+    ],
+    read: Annotated[list[str] | None, _projects("read")] = None,
+    write: Annotated[list[str] | None, _projects("write to")] = None,
+    admin: Annotated[list[str] | None, _projects("administer")] = None,
     all_projects: Annotated[bool, typer.Option("--all-projects", help="It may read every project.")] = False,
     output: Format = OutputFormat.TEXT,
 ) -> None:

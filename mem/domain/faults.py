@@ -43,4 +43,7 @@ def not_installed(error: ModuleNotFoundError, extras: str) -> ConfigurationError
 
 def _said(fault: ErrorDetails) -> str:
     """What is wrong; a pattern of names in words, since nobody reads which characters are invisible."""
+    ours = fault.get("ctx", {}).get("error")
+    if isinstance(ours, ValueError):
+        return str(ours)
     return MEANT.get(str(fault.get("ctx", {}).get("pattern")), fault["msg"])

@@ -160,6 +160,19 @@ REGENERATE_WORKFLOW_ID = "regenerate:projections"
 """The id of the RebuildProjections workflow that asks the projector again, be it to show or to record what it says."""
 
 
+_WRITES = "-writes"
+
+
+def writes_queue(task_queue: str) -> str:
+    """The task queue of acceptances and rebuilds beside that of lookups, queries and turns."""
+    return f"{task_queue}{_WRITES}"
+
+
+def writes_queue_of(task_queue: str) -> str:
+    """The task queue for the steps of an acceptance or a rebuild whose run was started on either of the two."""
+    return task_queue if task_queue.endswith(_WRITES) else writes_queue(task_queue)
+
+
 def derived_request_id(fields: Mapping[str, Any]) -> str:
     """A request id made from the content, for batches that bring none: the same line is the same request."""
     return "content-" + fingerprint(fields)[:32]

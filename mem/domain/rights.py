@@ -91,6 +91,18 @@ class Rights(NamedTuple):
             f"Name a project that it has the right `{right}` in, or have it added to the token.",
         )
 
+    def require_everywhere(self, right: Right) -> None:
+        """Refuse who lacks a right in any project.
+
+        Raises:
+            Forbidden: the right is missing somewhere.
+        """
+        if self._projects(right) is not None:
+            raise Forbidden(
+                f"The token {self.name!r} has no right to {_DOING[right]} every project.",
+                f'Use one whose list `{right}` is ["*"].',
+            )
+
     def _projects(self, right: Right) -> frozenset[str] | None:
         match right:
             case "read":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from mem.domain.faults import not_installed
-from mem.gateway.process import run_door
+from mem.process import run_process
 from mem.settings import Settings
 
 
@@ -27,7 +27,7 @@ async def serve(settings: Settings) -> None:
 def main() -> None:
     """Run the gateway; one clear line where it cannot start."""
     logging.getLogger("mem").setLevel(logging.INFO)
-    run_door(lambda: serve(Settings()))
+    run_process(lambda: serve(Settings()))
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
+import structlog
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from prometheus_client import CollectorRegistry
@@ -12,17 +13,18 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from mem.client import MemoryClient, Reply
+from mem.clients.temporal.remote_codec import RemoteCodec
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.gaps import GapsRequest
 from mem.domain.lookup import ContextAnswer, ContextRequest
 from mem.domain.query import QueryAnswer, QueryRequest
 from mem.gateway.bodies import read_fields, read_parameters, refuse_parameters, understood
+from mem.gateway.codec import CodecDoor, add_codec
 from mem.gateway.described import GAPS_ANSWERS, REQUESTS, SHA_PARAMETER, SHOWN_ANSWERS, parameters
 from mem.gateway.grounding import add_grounding
 from mem.gateway.hardened import Hardened
 from mem.gateway.health import add_health
 from mem.gateway.limits import Limits
-from mem.gateway.logs import log_to
 from mem.gateway.metrics import Metrics
 from mem.gateway.observing import Log
 from mem.gateway.openapi import describe, examples, own_version, posted, replies
@@ -30,6 +32,7 @@ from mem.gateway.problems import install
 from mem.gateway.reading import Reading
 from mem.gateway.rights import Guard, readable_by, readable_by_writer
 from mem.gateway.tokens import Tokens
+from mem.gateway.traced import Serving, Traced
 
 POSTED = ("context", "accept", "query")
 """What stands below /memory and is no sha."""
@@ -43,15 +46,23 @@ def create_app(
     limits: Limits | None = None,
     metrics: Metrics | None = None,
     log: Log | None = None,
+    spans: Serving | None = None,
+    codec: RemoteCodec | None = None,
+    ui_origins: Sequence[str] = (),
 ) -> FastAPI:
     """The gateway over a client of the worker and what reads from the store, without which such reads are a 503.
 
     Args:
         tokens: who may do what; None: everybody everything.
+        spans: makes one of each request; None: nothing is traced.
+        codec: what reads encrypted payloads for Temporal's UI, at pages of `ui_origins`; None: nothing is encrypted.
     """
     reading = reading or Reading(None)
     metrics = metrics or Metrics(CollectorRegistry())
-    hardened = Middleware(Hardened, limits=limits or Limits(), metrics=metrics, log=log or log_to(sys.stderr))
+    hardened = Middleware(Hardened, limits=limits or Limits(), metrics=metrics, log=log or structlog.get_logger())
+    traced = [] if spans is None else [Middleware(Traced, spans=spans)]
+    # Before the guard: a browser asks whether a page may call without the token that the call will carry.
+    door = [] if codec is None else [Middleware(CodecDoor, origins=ui_origins)]
     app = FastAPI(
         title="mem",
         summary="A failure memory on Temporal.",
@@ -60,13 +71,15 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        middleware=[hardened, Middleware(Guard, tokens=tokens)],
+        middleware=[*traced, hardened, *door, Middleware(Guard, tokens=tokens)],
     )
     install(app)
     add_health(app, client, reading, metrics)
     _add_asking(app, client, metrics)
     _add_reading(app, reading)
     add_grounding(app, client, lambda reply: _replied(reply, metrics))
+    if codec is not None:
+        add_codec(app, codec)
     describe(app, REQUESTS)
     return app
 

@@ -34,8 +34,7 @@ async def read_fields(request: Request) -> dict[str, Any]:
         TooLarge: the body is over its limit.
         InvalidRequest: the body is no JSON object, or header and body name different request ids.
     """
-    _check_declared(request)
-    fields = _parsed(await _read(request))
+    fields = await read_object(request)
     named = set(request.headers.getlist("idempotency-key"))
     inside = fields.get("request_id")
     if len(named) > 1:
@@ -49,6 +48,18 @@ async def read_fields(request: Request) -> dict[str, Any]:
     if request_id is None:
         request_id = f"made-{secrets.token_hex(16)}"
     return {**fields, "request_id": request_id}
+
+
+async def read_object(request: Request) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        RefusedError: the body is not declared to be JSON, is encoded, or does not come in time.
+        TooLarge: the body is over its limit.
+        InvalidRequest: the body is no JSON object.
+    """
+    _check_declared(request)
+    return _parsed(await _read(request))
 
 
 def understood(request: Request, model: type[ModelT], fields: dict[str, Any]) -> ModelT:

@@ -27,13 +27,15 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """Temporal answers and a worker polls. `database`: what the gateway itself reads from; `none` where none is known.
+    """Temporal answers and a worker polls for lookups, queries and turns.
 
-    One that is `away` makes the gateway no less ready: lookups and candidates are the worker's, gaps and single
-    memories are a 503 then.
+    `writes`: whether one polls for candidates, which wait where it is `away`. `database`: what the gateway itself
+    reads from; `none` where none is known. Neither makes the gateway less ready where it is `away`: lookups are the
+    worker's, and gaps and single memories are a 503 then.
     """
 
     status: Literal["ready"] = "ready"
+    writes: Literal["ok", "away"]
     database: Literal["ok", "away", "none"]
 
 
@@ -54,11 +56,13 @@ def add_health(app: FastAPI, client: MemoryClient, reading: Reading, metrics: Me
         "/readyz",
         summary="Whether Temporal and a worker answer",
         tags=["process"],
-        responses=answers(Readiness, "They do.", example["ready"], 503, s503="Temporal or every worker is away."),
+        responses=answers(
+            Readiness, "They do.", example["ready"], 503, s503="Temporal or every worker of lookups is away."
+        ),
     )
     async def readyz() -> Readiness:
-        await client.check()
-        return Readiness(database=await _database(reading))
+        await client.check("lookups")
+        return Readiness(writes=await _writes(client), database=await _database(reading))
 
     @app.get(
         "/metrics",
@@ -70,6 +74,14 @@ def add_health(app: FastAPI, client: MemoryClient, reading: Reading, metrics: Me
     async def text(request: Request) -> Response:
         require_admin(request)
         return Response(metrics.text(), media_type=CONTENT_TYPE)
+
+
+async def _writes(client: MemoryClient) -> Literal["ok", "away"]:
+    try:
+        await client.check("writes")
+    except MemError:
+        return "away"
+    return "ok"
 
 
 async def _database(reading: Reading) -> Literal["ok", "away", "none"]:

@@ -11,6 +11,7 @@ from mem.domain.errors import Unavailable
 from mem.domain.faults import not_installed
 from mem.domain.gaps import GapsAnswer, GapsRequest
 from mem.domain.shown import ShownMemory
+from mem.ports.watching import Spans
 
 if TYPE_CHECKING:
     from mem.reading import Reader
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 class Reading:
     """Opens the database when it is first asked for; where that fails, again at the next request."""
 
-    def __init__(self, database_url: str | None) -> None:
+    def __init__(self, database_url: str | None, *, spans: Spans | None = None) -> None:
         self._url = database_url
+        self._spans = spans
         self._opened = AsyncExitStack()
         self._opening: asyncio.Task[Reader] | None = None
 
@@ -80,10 +82,10 @@ class Reading:
                 "Set MEM_DATABASE_URL where the gateway runs, and start it again.",
             )
         open_reader = await asyncio.to_thread(_imported)
-        return await self._opened.enter_async_context(open_reader(self._url))
+        return await self._opened.enter_async_context(open_reader(self._url, spans=self._spans))
 
 
-def _imported() -> Callable[[str], AbstractAsyncContextManager[Reader]]:
+def _imported() -> Callable[..., AbstractAsyncContextManager[Reader]]:
     """What opens the store: half a second to import, and only with the extra `worker`."""
     try:
         from mem.reading import open_reader  # noqa: PLC0415 - a gateway without a database needs none of it

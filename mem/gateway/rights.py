@@ -86,6 +86,15 @@ def readable_by_writer(request: Request, project: str) -> list[str] | None:
     return rights.readable
 
 
+def require_admin_everywhere(request: Request) -> None:
+    """For what concerns every project at once, as what Temporal stores: the right `admin` in all.
+
+    Raises:
+        Forbidden: the caller lacks it in some.
+    """
+    rights_of(request).require_everywhere("admin")
+
+
 def require_admin(request: Request) -> None:
     """A dependency for what concerns no single project, as /metrics: the right `admin` in any.
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import sys
+import os
+from contextlib import AsyncExitStack
 
+import structlog
 from prometheus_client import CollectorRegistry
 
 from mem.addresses import find_addresses
 from mem.client import MemoryClient
+from mem.clients.temporal.codec import EncryptingCodec
+from mem.clients.temporal.connection import payload_keys
+from mem.clients.temporal.remote_codec import RemoteCodec
+from mem.clients.temporal.tracing import open_tracing
 from mem.gateway.app import create_app
+from mem.gateway.codec import parse_origins
 from mem.gateway.limits import Limits
 from mem.gateway.listening import bound, find_host, refuse_open_door
-from mem.gateway.logs import log_to
 from mem.gateway.metrics import Metrics
 from mem.gateway.reading import Reading
 from mem.gateway.serving import serve_app
@@ -33,12 +39,36 @@ async def serve_gateway(settings: Settings) -> None:
     where = await find_host(settings.http_host, settings.http_port or DEFAULT_PORT)
     refuse_open_door(where, tokens)
     found = find_addresses(settings)
-    # Not by way of the wiring, which loads models: this process needs none, and no database until it is asked to read.
-    client = await MemoryClient.connect(
-        address=found.need_temporal(), namespace=found.namespace, task_queue=found.task_queue
-    )
+    origins, codec = parse_origins(settings.ui_origins), _codec(settings)
     limits, metrics = Limits(), Metrics(CollectorRegistry())
-    with bound(where) as listening, telling_door(settings.health_file, where.host, where.port):
-        async with Reading(found.database_url) as reading:
-            app = create_app(client, reading, tokens, limits=limits, metrics=metrics, log=log_to(sys.stderr))
-            await serve_app(app, listening, limits, metrics.refused)
+    async with AsyncExitStack() as opened:
+        tracing = await opened.enter_async_context(open_tracing("mem-gateway", os.environ))
+        # Not by way of the wiring, which loads models: this process needs none, and no database until it is asked to
+        # read.
+        client = await MemoryClient.connect(
+            address=found.need_temporal(),
+            namespace=found.namespace,
+            task_queue=found.task_queue,
+            interceptors=() if tracing is None else tracing.interceptors,
+        )
+        listening = opened.enter_context(bound(where))
+        opened.enter_context(telling_door(settings.health_file, where.host, where.port))
+        reading = await opened.enter_async_context(Reading(found.database_url, spans=tracing))
+        app = create_app(
+            client,
+            reading,
+            tokens,
+            limits=limits,
+            metrics=metrics,
+            log=structlog.get_logger(),
+            spans=tracing,
+            codec=codec,
+            ui_origins=origins,
+        )
+        await serve_app(app, listening, limits, metrics.refused)
+
+
+def _codec(settings: Settings) -> RemoteCodec | None:
+    """What reads payloads for Temporal's UI; None where none are encrypted."""
+    keys = payload_keys(settings)
+    return RemoteCodec(EncryptingCodec(keys)) if keys else None

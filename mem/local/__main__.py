@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from mem.clients.temporal.ending import end
+from mem.clients.temporal.ending import end_with
 from mem.domain.errors import MemError
 from mem.local.detached import Order, Report
 from mem.local.supervisor import supervise
@@ -52,4 +52,4 @@ def _replace(descriptor: int, by: int) -> None:
 
 
 if __name__ == "__main__":
-    end(main())
+    end_with(main)

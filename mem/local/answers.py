@@ -8,6 +8,7 @@ from typing import assert_never
 from urllib.parse import urlsplit
 
 from mem.domain.errors import MemError, Unavailable
+from mem.domain.ids import writes_queue
 from mem.local import postgres
 from mem.local.processes import ProcessId, is_alive
 from mem.local.stack_file import PartRecord, StackFile
@@ -34,13 +35,14 @@ async def check(part: PartRecord, stack: StackFile, process: ProcessId | None) -
                 await _check_http(stack.ui, "/")
         case "http":
             await _check_http(stack.http, "/readyz")
-        case "pollers":
+        case "pollers" | "writers":
             from mem.clients.temporal.probe import has_pollers  # noqa: PLC0415  # see above
 
             since = process.started if process is not None else 0.0
-            where = (stack.temporal.address, stack.temporal.namespace, stack.task_queue)
+            queue = _queue(part, stack)
+            where = (stack.temporal.address, stack.temporal.namespace, queue)
             if not await has_pollers(*where, since=since, environment=foreign_temporal):
-                raise Unavailable(f"Nobody polls the task queue {stack.task_queue} at {stack.temporal.address}.")
+                raise Unavailable(f"Nobody polls the task queue {queue} at {stack.temporal.address}.")
         case "alive" | "exit":
             if process is None or not is_alive(process):
                 raise Unavailable(f"{part.name} does not run.")
@@ -66,12 +68,16 @@ def address(part: PartRecord, stack: StackFile) -> str:
             return stack.temporal.address
         case "http":
             return stack.http
-        case "pollers":
-            return f"task queue {stack.task_queue}"
+        case "pollers" | "writers":
+            return f"task queue {_queue(part, stack)}"
         case "alive" | "exit":
             return ""
         case _:
             assert_never(part.ready)
+
+
+def _queue(part: PartRecord, stack: StackFile) -> str:
+    return writes_queue(stack.task_queue) if part.ready == "writers" else stack.task_queue
 
 
 async def _check_http(base: str, path: str) -> None:

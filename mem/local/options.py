@@ -8,12 +8,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-ReadyKind = Literal["postgres", "temporal", "exit", "http", "pollers", "alive"]
+ReadyKind = Literal["postgres", "temporal", "exit", "http", "pollers", "writers", "alive"]
 """How a part shows that it is ready.
 
 `exit`: it ends with code 0. `http`: GET /readyz gives 200. `pollers`: the task queue has a poller newer than the
-process. `alive`: its process exists.
+process; `writers`: that of writes has one. `alive`: its process exists.
 """
+
+NICENESS = 10
+"""Of the part that writes: a tenth of the processor while others want all of it, and all of what they leave."""
 
 Port = int | None
 """A fixed port, or None for a free one."""
@@ -31,14 +34,26 @@ class PartSpec(BaseModel):
     grace: float = 10.0
     """Seconds that it gets to end after SIGTERM."""
     start_timeout: float = 90.0
+    env: dict[str, str] = {}
+    """Beside the addresses of the stack."""
+    niceness: int = 0
+    """How far it stands back behind the others where the processor is short, as `nice` counts: 0 to 19."""
 
 
 def app_parts() -> tuple[PartSpec, ...]:
-    """The parts after Postgres and Temporal, in the order in which they start."""
+    """The parts after Postgres and Temporal, in the order in which they start.
+
+    The processes of lookups and of writes are two, so that the work of a rebuild does not hold a lookup's interpreter.
+    """
     mem = (sys.executable, "-m", "mem.cli.main")
+    worker = (*mem, "worker")
+    lookups, writes = {"MEM_WORKER_SERVES": "lookups"}, {"MEM_WORKER_SERVES": "writes"}
     return (
         PartSpec(name="migrate", argv=(*mem, "migrate"), ready="exit"),
-        PartSpec(name="worker", argv=(*mem, "worker"), ready="pollers", needs_app_dir=True, grace=20.0),
+        PartSpec(name="worker", argv=worker, ready="pollers", needs_app_dir=True, grace=20.0, env=lookups),
+        PartSpec(
+            name="writer", argv=worker, ready="writers", needs_app_dir=True, grace=20.0, env=writes, niceness=NICENESS
+        ),
         PartSpec(name="gateway", argv=(*mem, "serve"), ready="http"),
     )
 

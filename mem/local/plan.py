@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import mem
 from mem.app_dir import find_app_dir
+from mem.clients.temporal.connection import payload_keys
 from mem.domain.errors import MemError, StackError
 from mem.local import place, postgres, temporal
 from mem.local.answers import check
@@ -16,6 +17,9 @@ from mem.local.options import PartSpec, StackOptions
 from mem.local.ports import HOST, choose
 from mem.local.processes import Launch
 from mem.local.stack_file import PartRecord, StackFile, StackHome, TemporalAddress
+
+CODEC_PATH = "/codec"
+"""Below it the gateway reads encrypted payloads for Temporal's UI."""
 
 
 class Plan(NamedTuple):
@@ -69,7 +73,8 @@ async def make_plan(home: StackHome, options: StackOptions) -> Plan:
         launches.append(launch)
     if own_temporal:
         namespace = options.temporal_namespace
-        launches.append(temporal.server(home, namespace, ports["--temporal-port"], ports["--ui-port"]))
+        codec = f"{stack.http}{CODEC_PATH}" if payload_keys() else None
+        launches.append(temporal.server(home, namespace, ports["--temporal-port"], ports["--ui-port"], codec=codec))
     env = _app_env(stack, ports["--http-port"], app_dir, own_temporal=own_temporal)
     launches.extend(_app_launch(home, part, env) for part in options.parts)
     return Plan(stack, tuple(launches))
@@ -107,11 +112,12 @@ def _app_launch(home: StackHome, part: PartSpec, env: dict[str, str]) -> Launch:
     return Launch(
         name=part.name,
         argv=part.argv,
-        env=env,
+        env=env | part.env,
         ready=part.ready,
         log=home.log(part.name),
         grace=part.grace,
         start_timeout=part.start_timeout,
+        niceness=part.niceness,
     )
 
 
@@ -134,6 +140,10 @@ def _app_env(stack: StackFile, http_port: int, app_dir: Path | None, *, own_temp
         "MEM_HOME": stack.home,
         "PYTHONUNBUFFERED": "1",
     }
+    if stack.ui is not None:
+        # Whoever opens it by the other name of this machine is the same page.
+        own = [stack.ui, stack.ui.replace(HOST, "localhost")]
+        env["MEM_UI_ORIGINS"] = ",".join([*own, *filter(None, [env.get("MEM_UI_ORIGINS")])])
     if app_dir is not None:
         env["MEM_APP_DIR"] = str(app_dir.resolve())
     return env | python_path(env)

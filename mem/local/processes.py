@@ -56,6 +56,7 @@ class Launch:
     start_timeout: float = 60.0
     before: Callable[[], Awaitable[None]] | None = None
     """Awaited before each start."""
+    niceness: int = 0
 
 
 def identify(pid: int) -> ProcessId | None:
@@ -123,7 +124,7 @@ async def spawn(launch: Launch, stdin: int = asyncio.subprocess.DEVNULL) -> asyn
     user = launch.run_as
     log = os.open(launch.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
-        return await asyncio.create_subprocess_exec(
+        child = await asyncio.create_subprocess_exec(
             *launch.argv,
             stdin=stdin,
             stdout=log,
@@ -143,6 +144,18 @@ async def spawn(launch: Launch, stdin: int = asyncio.subprocess.DEVNULL) -> asyn
         ) from error
     finally:
         os.close(log)
+    if launch.niceness:
+        _stand_back(child.pid, launch.niceness)
+    return child
+
+
+def _stand_back(pid: int, niceness: int) -> None:
+    """Give a process, and all that it will start, less of the processor while others want it."""
+    with suppress(OSError):  # it has ended already
+        os.setpriority(os.PRIO_PROCESS, pid, niceness)
+    # Linux may weigh sessions against each other, each part being one, and niceness within them alone.
+    with suppress(OSError):
+        Path(f"/proc/{pid}/autogroup").write_text(str(niceness), encoding="ascii")
 
 
 async def run_to_end(launch: Launch, stdin: bytes = b"") -> None:

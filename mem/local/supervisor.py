@@ -6,7 +6,8 @@ import asyncio
 import os
 import signal
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from mem.domain.errors import MemError, StackError
@@ -67,6 +68,12 @@ async def supervise(
             loop.remove_signal_handler(number)
 
 
+def stages(launches: Sequence[Launch]) -> list[list[Launch]]:
+    """What starts together: those between two that have to end before others begin, and each of these alone."""
+    grouped = groupby(launches, key=lambda launch: launch.name if launch.ready == "exit" else "")
+    return [list(stage) for _, stage in grouped]
+
+
 def already_running(home: StackHome) -> StackError:
     """The error of a second start on the same home."""
     stack = home.read_stack()
@@ -117,6 +124,7 @@ class _Supervisor:
         self._note = note
         self._me = identify(os.getpid()) or ProcessId(pid=os.getpid(), started=0.0)
         self._started: dict[str, StartedProcess] = {}
+        self._order: tuple[str, ...] = ()
         self._children: dict[str, asyncio.subprocess.Process] = {}
         self._stack: StackFile | None = None
         self.published = False
@@ -127,11 +135,9 @@ class _Supervisor:
         rotate(self._home.log("postgres"))  # making the cluster already writes to it
         plan = await make_plan(self._home, self._options)
         self._stack = plan.stack
-        for launch in plan.launches:
-            if launch.name != "postgres":
-                rotate(launch.log)
-            self._note(f"starting {launch.name}")
-            await self._start(launch)
+        self._order = tuple(launch.name for launch in plan.launches)
+        for stage in stages(plan.launches):
+            await self._start_together(stage)
         self._publish()
         on_ready(self._stack)
         try:
@@ -148,13 +154,27 @@ class _Supervisor:
         """Stop what was started, last first; the names of what is still there afterwards."""
         self._home.stack_file.unlink(missing_ok=True)
         survivors = []
-        for part in reversed(list(self._started.values())):
+        for part in reversed(self._in_order()):
             self._note(f"stopping {part.name}")
             if not await end_child(self._children[part.name], part.stop_signal, part.grace):
                 survivors.append(f"{part.name} (pid {part.process.pid})")
         if not survivors:
             forget(self._home)
         return survivors
+
+    async def _start_together(self, launches: Sequence[Launch]) -> None:
+        """Start parts and wait until each answers; the first that does not ends the waiting for the others."""
+        for launch in launches:
+            if launch.name != "postgres":
+                rotate(launch.log)
+            self._note(f"starting {launch.name}")
+        starting = [asyncio.create_task(self._start(launch)) for launch in launches]
+        try:
+            await asyncio.gather(*starting)
+        finally:
+            for each in starting:
+                each.cancel()
+            await asyncio.wait(starting)
 
     async def _start(self, launch: Launch) -> None:
         """Start a part and wait until it answers; if it does not, nothing of it is left."""
@@ -165,7 +185,6 @@ class _Supervisor:
         # None only if it has ended already and was reaped.
         process = identify(child.pid)
         if process is not None:
-            # One that is started again keeps its place in the order in which all are stopped.
             self._started[launch.name] = StartedProcess(
                 name=launch.name, process=process, stop_signal=launch.stop_signal, grace=launch.grace
             )
@@ -220,14 +239,18 @@ class _Supervisor:
             for log in logs:
                 bound(log)
 
+    def _in_order(self) -> tuple[StartedProcess, ...]:
+        """What was started, in the order of the plan, whatever started first and whatever was started again."""
+        return tuple(self._started[name] for name in self._order if name in self._started)
+
     def _record(self) -> None:
-        processes = Processes(supervisor=self._me, parts=tuple(self._started.values()))
+        processes = Processes(supervisor=self._me, parts=self._in_order())
         write_model(self._home.processes_file, processes)
 
     def _publish(self) -> None:
         """Write stack.json, with the processes as they are now."""
         assert self._stack is not None  # noqa: S101
-        running = {name: part.process for name, part in self._started.items()} | {"supervisor": self._me}
+        running = {part.name: part.process for part in self._in_order()} | {"supervisor": self._me}
         self._stack = self._stack.model_copy(
             update={
                 "pids": {name: process.pid for name, process in running.items()},

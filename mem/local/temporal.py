@@ -22,9 +22,10 @@ DYNAMIC_CONFIG = {
 SQLITE_PRAGMAS = {"journal_mode": "WAL", "synchronous": "OFF"}
 
 
-def server(home: StackHome, namespace: str, port: int, ui_port: int) -> Launch:
-    """How to run the dev server."""
+def server(home: StackHome, namespace: str, port: int, ui_port: int, *, codec: str | None = None) -> Launch:
+    """How to run the dev server; `codec` is where its UI has encrypted payloads read."""
     options = [
+        *([] if codec is None else [("--ui-codec-endpoint", codec)]),
         *(("--search-attribute", f"{name}={kind}") for name, kind in SEARCH_ATTRIBUTES.items()),
         *(("--dynamic-config-value", f"{key}={value}") for key, value in DYNAMIC_CONFIG.items()),
         *(("--sqlite-pragma", f"{name}={value}") for name, value in SQLITE_PRAGMAS.items()),

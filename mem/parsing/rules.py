@@ -198,8 +198,12 @@ def load(name: str, model: type[T]) -> T:
     return parse(name, text, model)
 
 
-def parse(name: str, text: str, model: type[T]) -> T:
-    """`text` as the rule file `name`."""
+def parse(name: str, text: str, model: type[T], noun: str = "rule") -> T:
+    """`text` as the rule file `name`, each of whose parts is a `noun`.
+
+    Raises:
+        RuleError: it is no TOML or breaks the form; it names the file and the part.
+    """
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -208,7 +212,8 @@ def parse(name: str, text: str, model: type[T]) -> T:
         return model.model_validate(_named(name, data))
     except ValidationError as error:
         first = error.errors()[0]
-        raise RuleError(f"{name}, {_where(data, first['loc'])}: {first['msg']}.", "Correct the rule.") from None
+        place = _where(data, first["loc"], noun)
+        raise RuleError(f"{name}, {place}: {first['msg']}.", f"Correct the {noun}.") from None
 
 
 def _named(name: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -233,8 +238,8 @@ def _named(name: str, data: dict[str, Any]) -> dict[str, Any]:
     return {key: filled(value) for key, value in data.items()} if pieces else data
 
 
-def _where(data: Any, location: tuple[int | str, ...]) -> str:
-    """The rule at `location` by its own name, followed by the field."""
+def _where(data: Any, location: tuple[int | str, ...], noun: str) -> str:
+    """The part at `location` by its own name, followed by the field."""
     entry: Any = data
     name = ""
     for part in location:
@@ -245,7 +250,7 @@ def _where(data: Any, location: tuple[int | str, ...]) -> str:
         if isinstance(entry, dict):
             name = str(entry.get("id") or entry.get("name") or name)
     place = ".".join(str(part) for part in location)
-    return f"rule {name} ({place})" if name else place
+    return f"{noun} {name} ({place})" if name else place
 
 
 @cache

@@ -173,13 +173,6 @@ class Memories(Protocol):
         """
         ...
 
-    async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
-        """Make a document consist of these chunks; how many of them were new when it last changed.
-
-        The journal record tells their passages, too; what is embedded of a chunk never changes.
-        """
-        ...
-
     async def put_projection(self, sha: str, projection: MadeProjection) -> Projection:
         """Record a projection once per (sha, prompt sha, model id); returns the recorded one."""
         ...
@@ -192,14 +185,6 @@ class Memories(Protocol):
         """Embed the text given for each node sha and store the vectors.
 
         An embedding recorded before under (model id, text sha) is replayed; a new one is recorded in the journal.
-        """
-        ...
-
-    async def embed_reference(self, shas: Sequence[str], embedder: Embedder) -> None:
-        """Embed the passages of sections of reference, as they were recorded, and store the vectors that are missing.
-
-        Raises:
-            NotFound: a node does not exist.
         """
         ...
 

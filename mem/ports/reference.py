@@ -61,6 +61,15 @@ class Reference(Protocol):
         """Make each document what it is to be, in one transaction with their journal records.
 
         No search finds chunks that a document has no more. New ones have vectors at once where their text was embedded
-        before. A document that is the same stays as it is, without a record.
+        before. A document that is the same stays as it is, without a record. The record tells the passages of new
+        chunks, too; what is embedded of a chunk never changes.
+        """
+        ...
+
+    async def complete(self, shas: Sequence[str], embedder: Embedder) -> None:
+        """Embed the passages of chunks, as they were recorded, and store the vectors that are missing.
+
+        Raises:
+            NotFound: a chunk does not exist.
         """
         ...

@@ -1,15 +1,14 @@
-"""Writes of nodes: an accepted candidate with all that belongs to it, and a document of reference."""
+"""The write of an accepted candidate with all that belongs to it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from mem.domain.ids import SHARED
 from mem.domain.journal import Record
 from mem.domain.nodes import Node
-from mem.ports import Appended, AppendPlan, Document
-from mem.store import journal, lexical, nodes, reference
+from mem.ports import Appended, AppendPlan
+from mem.store import journal, lexical, nodes
 from mem.store.alike import alike
 from mem.store.pool import Connection
 from mem.store.queries import sql
@@ -43,13 +42,6 @@ async def attach(connection: Connection, sha: str, evidence: Sequence[Node], par
     """Add evidence, and nodes that are there, to the parents of a node; what is there stays."""
     await _insert_all(connection, evidence)
     await _link(connection, sha, evidence, parents)
-
-
-async def add_reference(connection: Connection, chunks: Sequence[Node], source: str, now: datetime) -> int:
-    """Make a document consist of these chunks; how many of them were new when it last changed."""
-    project = chunks[0].project if chunks else SHARED
-    (change,) = await reference.put(connection, [Document(project, source, tuple(chunks))], now)
-    return change.added or await reference.added_first(connection, project, source)
 
 
 async def _standing(connection: Connection, plan: AppendPlan) -> str | None:
@@ -90,17 +82,13 @@ async def _write(connection: Connection, plan: AppendPlan) -> None:
 
 async def _insert_all(connection: Connection, added: Sequence[Node]) -> None:
     for _, node in sorted({node.sha: node for node in added}.items()):
-        await _insert(connection, node)
+        await connection.execute(sql("nodes.insert"), nodes.row_of(node))
     await lexical.add_new(connection, added)
 
 
 async def _link(connection: Connection, sha: str, evidence: Sequence[Node], parents: Sequence[str]) -> None:
     below = sorted({*parents, *(node.sha for node in evidence)} - {sha})
     await connection.execute(sql("nodes.link_parents"), {"sha": sha, "parents": below})
-
-
-async def _insert(connection: Connection, node: Node, passages: Sequence[str] | None = None) -> int:
-    return (await connection.execute(sql("nodes.insert"), nodes.row_of(node, passages))).rowcount
 
 
 def _outcome(record: Record) -> Appended:

@@ -17,6 +17,9 @@ from mem.store.pool import Connection, Pool, on_connection
 from mem.store.queries import sql
 from mem.writing import entries
 
+AT_ONCE = 16
+"""Texts embedded and recorded in one transaction: so much work a crash may cost, and no more commits than that need."""
+
 
 class Recorded(NamedTuple):
     """The embeddings that stand, and the journal entries of those that are new."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import islice
 
 from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
@@ -20,11 +19,8 @@ from mem.ports import (
     VectorHit,
     WordHit,
 )
-from mem.store import alike, appending, embeddings, lexical, nodes, projections, superseding, vectors
+from mem.store import alike, appending, lexical, nodes, projections, superseding, vectors
 from mem.store.pool import Pool, in_transaction, on_connection
-
-_BATCH = 16
-"""Texts embedded and stored in one transaction: so much work a crash may cost, and no more commits than that need."""
 
 
 class PostgresMemories:
@@ -86,10 +82,6 @@ class PostgresMemories:
         """
         return await in_transaction(self._pool, lambda c: appending.append(c, plan, self._clock.now()))
 
-    async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
-        """Make a document consist of these chunks; how many of them were new when it last changed."""
-        return await in_transaction(self._pool, lambda c: appending.add_reference(c, nodes, source, self._clock.now()))
-
     async def put_projection(self, sha: str, projection: MadeProjection) -> Projection:
         """Record a projection once per (sha, prompt sha, model id); returns the recorded one.
 
@@ -110,27 +102,8 @@ class PostgresMemories:
             ConfigurationError: no model is active.
             ModelMismatch: another one is.
         """
-        await self._put_parts(kind, {(sha, 0): text for sha, text in texts.items()}, embedder)
-
-    async def embed_reference(self, shas: Sequence[str], embedder: Embedder) -> None:
-        """Embed the passages of sections of reference and store their vectors, a batch at a time.
-
-        Raises:
-            NotFound: a node does not exist.
-            ConfigurationError: no model is active.
-            ModelMismatch: another one is.
-        """
-        missing = await on_connection(self._pool, lambda c: vectors.missing_parts(c, shas))
-        await self._put_parts("text", missing, embedder)
-
-    async def _put_parts(self, kind: VectorKind, texts: Mapping[vectors.Place, str], embedder: Embedder) -> None:
-        remaining = iter(sorted(texts.items()))
-        while batch := dict(islice(remaining, _BATCH)):
-            await self._put_batch(kind, batch, embedder)
-
-    async def _put_batch(self, kind: VectorKind, texts: Mapping[vectors.Place, str], embedder: Embedder) -> None:
-        fresh = await embeddings.embed_missing(self._pool, embedder, set(texts.values()))
-        await in_transaction(self._pool, lambda c: vectors.put(c, kind, texts, embedder, fresh, self._clock.now()))
+        parts = {(sha, 0): text for sha, text in texts.items()}
+        await vectors.embed_and_put(self._pool, kind, parts, embedder, self._clock)
 
     async def vector_kinds(self, sha: str) -> list[VectorKind]:
         """Which vectors a node has, `text` first."""

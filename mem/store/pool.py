@@ -13,7 +13,9 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from mem.domain.errors import ConfigurationError, InvalidRequest, Unavailable
+from mem.ports.watching import Spans
 from mem.store.queries import sql
+from mem.store.traced import traced_cursor
 
 Connection = AsyncConnection[TupleRow]
 Pool = AsyncConnectionPool[Connection]
@@ -50,11 +52,13 @@ async def open_pool(
     statement_timeout_ms: int | None = None,
     read_only: bool = False,
     keep_plans: bool = False,
+    spans: Spans | None = None,
 ) -> Pool:
     """Open a pool of up to `size` connections; a statement that takes longer than the timeout is ended.
 
     With `read_only` the database refuses whatever would change anything. With `keep_plans` a statement is planned once
-    on a connection, whatever its parameters are: for those that take longer to plan than to run.
+    on a connection, whatever its parameters are: for those that take longer to plan than to run. With `spans` each
+    statement is one.
 
     Raises:
         ConfigurationError: `url` is no connection string, or the database was not migrated.
@@ -75,7 +79,7 @@ async def open_pool(
     pool: Pool = AsyncConnectionPool(
         url,
         connection_class=AsyncConnection[TupleRow],
-        kwargs={"autocommit": True, "connect_timeout": _CONNECT_SECONDS},
+        kwargs={"autocommit": True, "connect_timeout": _CONNECT_SECONDS, **_traced(spans)},
         min_size=1,
         max_size=size,
         timeout=_CHECKOUT_SECONDS,
@@ -88,6 +92,10 @@ async def open_pool(
         await pool.close()
         raise unavailable(url, "it stopped answering") from error
     return pool
+
+
+def _traced(spans: Spans | None) -> dict[str, Any]:
+    return {} if spans is None else {"cursor_factory": traced_cursor(spans)}
 
 
 async def connect(url: str) -> Connection:

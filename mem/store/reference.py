@@ -12,19 +12,16 @@ from mem.store import embeddings, journal, lexical, nodes, vectors
 from mem.store.pool import Connection, Pool, execute_each, in_transaction, on_connection
 from mem.store.queries import sql
 from mem.store.vector_index import active_index
-from mem.writing import entries
 from mem.writing.documents import DocumentPlan, document_plan
 
 T = TypeVar("T")
 
-_EMBEDDED_AT_ONCE = 16
-"""Texts embedded and recorded in one transaction: so much work a crash may cost."""
 _VECTORS_AT_ONCE = 256
 """Vectors that one statement adds, so that the longest document keeps within its time."""
 
 
 class PostgresReference:
-    """The reference port; every method is one round of `in_transaction` or `on_connection`, `embed` one a batch."""
+    """The reference port; every method is one round of `in_transaction` or `on_connection`, what embeds one a batch."""
 
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
@@ -43,7 +40,7 @@ class PostgresReference:
     async def embed(self, texts: Sequence[str], embedder: Embedder) -> int:
         """Embed those of the texts of which no embedding is recorded, and record each batch; how many those were."""
         made = 0
-        for batch in _batches(list(dict.fromkeys(texts)), _EMBEDDED_AT_ONCE):
+        for batch in _batches(list(dict.fromkeys(texts)), embeddings.AT_ONCE):
             made += await self._embed(batch, embedder)
         return made
 
@@ -56,6 +53,17 @@ class PostgresReference:
     async def put(self, documents: Sequence[Document]) -> list[DocumentChange]:
         """Make each document what it is to be, in one transaction with their journal records."""
         return await in_transaction(self._pool, lambda c: put(c, documents, self._clock.now()))
+
+    async def complete(self, shas: Sequence[str], embedder: Embedder) -> None:
+        """Embed the passages of chunks, as they were recorded, and store the vectors that are missing.
+
+        Raises:
+            NotFound: a chunk does not exist.
+            ConfigurationError: no model is active.
+            ModelMismatch: another one is.
+        """
+        missing = await on_connection(self._pool, lambda c: vectors.missing_parts(c, shas))
+        await vectors.embed_and_put(self._pool, "text", missing, embedder, self._clock)
 
 
 async def put(connection: Connection, documents: Sequence[Document], now: datetime) -> list[DocumentChange]:
@@ -86,16 +94,6 @@ def row_of(
         "removed": list(removed),
         "updated_on": day,
     }
-
-
-async def added_first(connection: Connection, project: str, source: str) -> int:
-    """How many chunks the last change of a document brought it."""
-    held = await _held(connection, [Document(project, source, ())])
-    if (project, source) not in held:
-        return 0
-    key = entries.document_key(project, source, held[project, source].revision)
-    recorded = await journal.find(connection, key)
-    return int(recorded.data["added"]) if recorded else 0
 
 
 async def remove(connection: Connection, shas: Collection[str]) -> None:

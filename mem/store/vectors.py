@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import psycopg
@@ -15,9 +16,9 @@ from psycopg.rows import TupleRow
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import ModelMismatch
 from mem.domain.nodes import Level, VectorKind
-from mem.ports import Embedder, Reach, Vector, VectorHit
+from mem.ports import Clock, Embedder, Reach, Vector, VectorHit
 from mem.store import embeddings, journal, nodes
-from mem.store.pool import Connection
+from mem.store.pool import Connection, Pool, in_transaction
 from mem.store.queries import sql
 from mem.store.reaching import within
 from mem.store.vector_index import check_active
@@ -38,6 +39,28 @@ _GROUPS: tuple[tuple[str, frozenset[Level]], ...] = (
 )
 _SEVERAL = "R"
 """The nodes of this group have several vectors."""
+
+
+async def embed_and_put(
+    pool: Pool, kind: VectorKind, texts: Mapping[Place, str], embedder: Embedder, clock: Clock
+) -> None:
+    """Embed parts of nodes and store their vectors, a batch at a time, each in a transaction of its own.
+
+    Raises:
+        NotFound: a node does not exist.
+        ConfigurationError: no model is active.
+        ModelMismatch: another one is.
+    """
+    remaining = iter(sorted(texts.items()))
+    while batch := dict(islice(remaining, embeddings.AT_ONCE)):
+        await _put_batch(pool, kind, batch, embedder, clock)
+
+
+async def _put_batch(
+    pool: Pool, kind: VectorKind, texts: Mapping[Place, str], embedder: Embedder, clock: Clock
+) -> None:
+    fresh = await embeddings.embed_missing(pool, embedder, set(texts.values()))
+    await in_transaction(pool, lambda c: put(c, kind, texts, embedder, fresh, clock.now()))
 
 
 async def put(

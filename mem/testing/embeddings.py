@@ -7,9 +7,22 @@ import struct
 from collections.abc import Sequence
 
 from mem.domain.canonical import sha256_hex
+from mem.domain.errors import ModelMismatch
 from mem.ports import Embedder
 from mem.testing.state import FakeState
 from mem.writing import entries
+
+
+def activate(state: FakeState, embedder: Embedder) -> None:
+    """Make the first model that stores a vector the active one.
+
+    Raises:
+        ModelMismatch: another one is.
+    """
+    wanted = (embedder.model_id, embedder.dimensions)
+    state.model = state.model or wanted
+    if state.model != wanted:
+        raise ModelMismatch(f"The embedder is {wanted}, the vectors are of {state.model}.", "Use that one.")
 
 
 async def remember(state: FakeState, embedder: Embedder, texts: Sequence[str]) -> None:

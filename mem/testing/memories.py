@@ -8,13 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from mem.domain.accepting import MadeProjection, Projection
 from mem.domain.canonical import sha256_hex
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, ModelMismatch, NotFound
-from mem.domain.ids import SHARED
 from mem.domain.nodes import Level, Node, Parent, StoredNode, VectorKind
 from mem.ports import (
     Alike,
     Appended,
     AppendPlan,
-    Document,
     Embedder,
     Lineage,
     Reach,
@@ -24,9 +22,8 @@ from mem.ports import (
     WordHit,
 )
 from mem.testing import alike, lexical
-from mem.testing.embeddings import remember
+from mem.testing.embeddings import activate, remember
 from mem.testing.models import words
-from mem.testing.reference import put_document
 from mem.testing.state import FakeState, within
 from mem.writing import entries
 
@@ -84,22 +81,12 @@ class FakeMemories:
         evidence = tuple(Node(**node).sha for node in data["evidence"])
         return Appended(data["sha"], evidence, data["duplicate_of"], data["overtaken_by"])
 
-    async def add_reference(self, nodes: Sequence[Node], source: str) -> int:
-        """Make a document consist of these chunks; how many of them were new when it last changed."""
-        project = nodes[0].project if nodes else SHARED
-        async with self._state.lock:
-            change = put_document(self._state, Document(project, source, tuple(nodes)))
-            held = self._state.documents.get((project, source))
-            if change.added or held is None:
-                return change.added
-            return int(self._state.by_key[entries.document_key(project, source, held.revision)].data["added"])
-
     async def put_projection(self, sha: str, projection: MadeProjection) -> Projection:
         """Record a projection once per (sha, prompt sha, model id); the first of a node stands."""
         entry = entries.projection(sha, projection)
         async with self._state.lock:
             if entry.key not in self._state.by_key:
-                self._require([sha])
+                self._state.require([sha])
                 self._state.projections.setdefault(sha, Projection.model_validate(projection.model_dump()))
             recorded = self._state.append(entry)
         return Projection.model_validate(recorded.data)
@@ -111,26 +98,13 @@ class FakeMemories:
     async def put_vectors(self, kind: VectorKind, texts: Mapping[str, str], embedder: Embedder) -> None:
         """Embed the text given for each node sha and store the vectors, replaying recorded embeddings."""
         async with self._state.lock:
-            self._activate(embedder)
-            self._require(texts)
+            activate(self._state, embedder)
+            self._state.require(texts)
             await remember(self._state, embedder, sorted(set(texts.values())))
             for sha, text in texts.items():
                 vector = self._state.embeddings[embedder.model_id, sha256_hex(text)]
                 if sha not in self._state.removed:
                     self._state.vectors.setdefault((sha, kind, 0), vector)
-
-    async def embed_reference(self, shas: Sequence[str], embedder: Embedder) -> None:
-        """Embed the passages of sections of reference and store the vectors that are missing."""
-        async with self._state.lock:
-            self._activate(embedder)
-            self._require(shas)
-            wanted = [sha for sha in shas if sha not in self._state.removed]
-            texts = {
-                (sha, "text", part): text for sha in wanted for part, text in enumerate(self._state.embedded_of(sha))
-            }
-            await remember(self._state, embedder, sorted(set(texts.values())))
-            for place, text in texts.items():
-                self._state.vectors.setdefault(place, self._state.embeddings[embedder.model_id, sha256_hex(text)])
 
     async def vector_kinds(self, sha: str) -> list[VectorKind]:
         """Which vectors a node has, `text` first."""
@@ -215,7 +189,7 @@ class FakeMemories:
     def _standing(self, plan: AppendPlan) -> str | None:
         sha = plan.duplicate_of
         if sha is not None:
-            self._require([sha])
+            self._state.require([sha])
             return alike.newest_of(self._state, sha) or sha
         found = alike.alike(self._state, plan.node, [one for one in plan.supersedes if one != plan.node.sha])
         if found is None or (plan.overruled and not found.equal):
@@ -229,7 +203,7 @@ class FakeMemories:
     def _write(self, plan: AppendPlan, standing: str | None) -> list[str]:
         """Write a new node, or the evidence for the one that stands; returns the parents named by the candidate."""
         state = self._state
-        self._require([*plan.parents, *(plan.supersedes if standing is None else ())])
+        state.require([*plan.parents, *(plan.supersedes if standing is None else ())])
         parents = sorted({one for one in plan.parents if standing is None or state.nodes[one].level == "L0"})
         for node in (*plan.evidence, *([plan.node] if standing is None else [])):
             state.nodes.setdefault(node.sha, node)
@@ -238,10 +212,6 @@ class FakeMemories:
         if standing is None:
             state.supersede(plan.supersedes, sha)
         return parents
-
-    def _require(self, shas: Sequence[str] | Mapping[str, str]) -> None:
-        if missing := sorted(set(shas) - set(self._state.nodes)):
-            raise NotFound(f"No node {missing[0]}.", "Accept it first, or name another.")
 
     def _told(self, sha: str, told: Collection[str] | None) -> bool:
         return told is None or self._state.nodes[sha].project in told
@@ -261,12 +231,6 @@ class FakeMemories:
         projection = self._state.projections.get(sha)
         passed = tuple(one for one in path if self._told(one, told))
         return Lineage(self._state.stored(sha), passed, "" if projection is None else projection.text)
-
-    def _activate(self, embedder: Embedder) -> None:
-        wanted = (embedder.model_id, embedder.dimensions)
-        self._state.model = self._state.model or wanted
-        if self._state.model != wanted:
-            raise ModelMismatch(f"The embedder is {wanted}, the vectors are of {self._state.model}.", "Use that one.")
 
 
 def in_place(source: str | None, turn: int | None, sha: str) -> tuple[str, int, str]:

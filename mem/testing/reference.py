@@ -7,7 +7,7 @@ from datetime import UTC
 
 from mem.domain.canonical import sha256_hex
 from mem.ports import Document, DocumentChange, Embedder, HeldDocument
-from mem.testing.embeddings import remember
+from mem.testing.embeddings import activate, remember
 from mem.testing.state import DocumentRevision, FakeState
 from mem.writing.documents import document_plan
 from mem.writing.replay import ChangeDocument
@@ -40,6 +40,18 @@ class FakeReference:
         """Make each document what it is to be, with its journal record."""
         async with self._state.lock:
             return [put_document(self._state, document) for document in documents]
+
+    async def complete(self, shas: Sequence[str], embedder: Embedder) -> None:
+        """Embed the passages of chunks and store the vectors that are missing."""
+        state = self._state
+        async with state.lock:
+            activate(state, embedder)
+            state.require(shas)
+            wanted = [sha for sha in shas if sha not in state.removed]
+            texts = {(sha, "text", part): text for sha in wanted for part, text in enumerate(state.embedded_of(sha))}
+            await remember(state, embedder, sorted(set(texts.values())))
+            for place, text in texts.items():
+                state.vectors.setdefault(place, state.embeddings[embedder.model_id, sha256_hex(text)])
 
 
 def put_document(state: FakeState, document: Document) -> DocumentChange:

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from mem.domain.accepting import Projection
+from mem.domain.errors import NotFound
 from mem.domain.journal import GENESIS, Entry, Head, Record, chain_sha, record_body
 from mem.domain.nodes import Node, StoredNode
 from mem.domain.signatures import Signature
@@ -123,6 +124,15 @@ class FakeState:
         """Enter a live lesson into its owner's summary."""
         if sha not in self.superseded_by:
             self.snapshots[sha] = SnapshotLine(seq, headline(self.nodes[sha].text))
+
+    def require(self, shas: Iterable[str]) -> None:
+        """Refuse what needs nodes that do not exist.
+
+        Raises:
+            NotFound: one of them does not.
+        """
+        if missing := sorted(set(shas) - set(self.nodes)):
+            raise NotFound(f"No node {missing[0]}.", "Accept it first, or name another.")
 
     def visible(self, sha: str, reach: Reach) -> bool:
         """Whether a read within `reach` may see a node."""

@@ -52,7 +52,7 @@ def corpus_plan(held: Sequence[HeldDocument], wanted: Sequence[Document], vanish
 
 
 async def carry_out(
-    plan: CorpusPlan, reference: Reference, embedder: Embedder, told: Callable[[Step], None]
+    plan: CorpusPlan, reference: Reference, embedder: Embedder, told: Callable[[Step], None] = lambda _: None
 ) -> list[DocumentChange]:
     """Embed what is new and write the documents, a group at a time.
 

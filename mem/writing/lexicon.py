@@ -6,17 +6,17 @@ words that it shares with a text, the rarer in the lexicon the more. Entries are
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from math import log, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from mem.domain.errors import RuleError
+from mem.parsing.rules import parse
 from mem.writing.phrases import Phrase, Phrases, alternatives
 from mem.writing.words import Words, stem, words_of
 
@@ -180,7 +180,7 @@ def read_lexicon(texts: Mapping[str, str]) -> Lexicon:
     refuting: list[str] = []
     empty: list[str] = []
     for name, text in sorted(texts.items()):
-        file = _parse(name, text)
+        file = parse(name, text, LexiconFile, "entry")
         refuting += file.refuting
         empty.append(file.empty)
         for entry in file.entry:
@@ -206,24 +206,3 @@ def _fault(entry: Entry) -> str | None:
     if len(set(entry.shows)) != len(entry.shows) or any(not line.strip() or "\n" in line for line in entry.shows):
         return "each line of `shows` is one line, and stands once"
     return None
-
-
-def _parse(name: str, text: str) -> LexiconFile:
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise RuleError(f"{name} is no TOML: {error}.", "Correct the file.") from None
-    try:
-        return LexiconFile.model_validate(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise RuleError(f"{name}, {_where(data, first['loc'])}: {first['msg']}.", "Correct the entry.") from None
-
-
-def _where(data: Any, location: tuple[int | str, ...]) -> str:
-    """The entry at `location` by its id, followed by the field."""
-    place = ".".join(str(part) for part in location)
-    if len(location) > 1 and location[0] == "entry" and isinstance(location[1], int):
-        raw = data["entry"][location[1]]
-        return f"entry {raw.get('id', location[1]) if isinstance(raw, dict) else location[1]} ({place})"
-    return place

@@ -6,16 +6,14 @@ Only what a program could have printed is taken; the prose around it is not, for
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from mem.domain.errors import RuleError
-from mem.parsing.rules import Pattern
+from mem.parsing.rules import Pattern, parse
 from mem.parsing.worth import worth_of
 
 RULES = "statements.toml"
@@ -96,11 +94,4 @@ def read_statement_rules(text: str) -> StatementRules:
     Raises:
         RuleError: they are no TOML or break the form.
     """
-    try:
-        return StatementRules.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise RuleError(f"{RULES} is no TOML: {error}.", "Correct the file.") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise RuleError(f"{RULES}, {place}: {first['msg']}.", "Correct the rule.") from None
+    return parse(RULES, text, StatementRules)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mem.domain.journal import same_journal_form
 from mem.domain.nodes import Node
 from mem.domain.signatures import Signature
-from mem.ports import AppendPlan, Failures, Journal, Ledger, Memories, Reference, Showing, Skills, Users
+from mem.ports import AppendPlan, Document, Failures, Journal, Ledger, Memories, Reference, Showing, Skills, Users
 from mem.store.failures import PostgresFailures
 from mem.store.journal import PostgresJournal
 from mem.store.ledger import PostgresLedger
@@ -47,6 +47,11 @@ class Parts(NamedTuple):
         """Append a lesson with one record of evidence; its sha."""
         plan = lesson_plan(text, request_id=request_id or text, project=project, **fields)
         return (await self.memories.append(plan)).sha
+
+    async def document(self, *nodes: Node, source: str = "doc") -> int:
+        """Make a document consist of these chunks; how many of them it did not have before."""
+        (change,) = await self.reference.put([Document(nodes[0].project, source, nodes)])
+        return change.added
 
     async def bodies(self) -> list[bytes]:
         """The journal as two runs compare it."""

@@ -133,8 +133,8 @@ async def write_some(parts: Parts) -> list[str]:
         await parts.memories.put_projection(sha, MadeProjection(text=lines, model_id="m", prompt_sha="p"))
     await parts.memories.put_projection(two, MadeProjection(text="later", model_id="m2", prompt_sha="p"))
     chunks = [Node(level="R", project="*", text=text, source="doc.md") for text in ("page", PAGE)]
-    await parts.memories.add_reference(chunks, "doc.md")
-    await parts.memories.embed_reference([chunk.sha for chunk in chunks], parts.embedder)
+    await parts.document(*chunks, source="doc.md")
+    await parts.reference.complete([chunk.sha for chunk in chunks], parts.embedder)
     await write_reference(parts)
     await embed_all(parts, [one, other, two, top, *bens])
     # Once it has vectors, which are then retired.

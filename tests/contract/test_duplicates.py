@@ -42,7 +42,7 @@ async def test_no_rewording_of_another_scope(parts, scope):
 async def test_evidence_is_no_rewording(parts):
     """Evidence and reference that say the same are no lessons."""
     await parts.accept("a lesson", evidence_texts=(PINNED,))
-    await parts.memories.add_reference([Node(level="R", project="p", text=PINNED, source="doc")], "doc")
+    await parts.document(Node(level="R", project="p", text=PINNED, source="doc"))
     assert await parts.memories.alike(_lesson(REWORDED)) is None
 
 

@@ -169,7 +169,7 @@ async def test_projects_are_those_with_something_for_all(parts):
     await parts.accept("three", project="p")
     await parts.accept("four", project="r", visibility="user", owner="u", evidence_texts=())
     assert await parts.memories.projects() == ["p", "q"]
-    await parts.memories.add_reference([Node(level="R", project="*", text="t", source="s")], "s")
+    await parts.document(Node(level="R", project="*", text="t", source="s"))
     assert await parts.memories.projects() == ["*", "p", "q"]
 
 
@@ -195,18 +195,17 @@ async def test_ambiguous_prefix(parts):
         number += 1
     texts = tuple(text for text in map(str, range(number)) if evidence(text).sha[:4] == prefix)
     for text in texts:
-        nodes = [Node(level="L0", project="p", text=text, source="log:1", turn=1)]
-        await parts.memories.add_reference(nodes, text)
+        await parts.document(Node(level="L0", project="p", text=text, source="log:1", turn=1), source=text)
     with pytest.raises(AmbiguousPrefix):
         await parts.memories.resolve(prefix)
 
 
 async def test_reference_is_added_once(parts):
-    """Chunks are added once; the first count returns for a repeated call, and only new chunks count."""
+    """Chunks are added once, also by ten at once, and only new chunks count."""
     chunks = [Node(level="R", project="*", text=text, source="doc") for text in ("a", "b")]
-    assert await asyncio.gather(*(parts.memories.add_reference(chunks, "doc") for _ in range(10))) == [2] * 10
+    assert sorted(await asyncio.gather(*(parts.document(*chunks) for _ in range(10)))) == [*[0] * 9, 2]
     more = [*chunks, Node(level="R", project="*", text="c", source="doc")]
-    assert await parts.memories.add_reference(more, "doc") == 1
+    assert await parts.document(*more) == 1
     assert (await parts.journal.head()).length == 2
 
 
@@ -269,7 +268,7 @@ async def test_levels_are_kept_apart(parts):
     sha = await parts.accept("lesson")
     (record,) = await parts.memories.evidence(sha)
     chunk = Node(level="R", project="*", text="chunk", source="doc")
-    await parts.memories.add_reference([chunk], "doc")
+    await parts.document(chunk)
     texts = {sha: "a b c d", record.stored_sha: "a b", chunk.sha: "a"}
     await parts.memories.put_vectors("text", texts, parts.embedder)
     query = parts.embedder.vector("a")
@@ -286,7 +285,7 @@ async def test_reach_and_visibility(parts):
     own, other = await parts.accept("a own"), await parts.accept("a other", project="q")
     private = await parts.accept("a private", visibility="user", owner="u")
     shared = Node(level="R", project="*", text="a shared", source="doc")
-    await parts.memories.add_reference([shared], "doc")
+    await parts.document(shared)
     shas = [own, other, private, shared.sha]
     await parts.memories.put_vectors("text", dict.fromkeys(shas, "a"), parts.embedder)
     signatures = [signature("s", coarse="c", tool="npm")]

@@ -31,9 +31,9 @@ def _chunk(text: str = PAGE, source: str = "doc.md") -> Node:
 
 async def _add(parts: Parts, *chunks: Node) -> list[str]:
     for chunk in chunks:
-        await parts.memories.add_reference([chunk], chunk.source or "")
+        await parts.document(chunk, source=chunk.source or "")
     shas = [chunk.sha for chunk in chunks]
-    await parts.memories.embed_reference(shas, parts.embedder)
+    await parts.reference.complete(shas, parts.embedder)
     return shas
 
 
@@ -68,11 +68,11 @@ async def test_embedding_goes_on_where_it_ended(parts):
     """What has its vectors is not embedded again."""
     (sha,) = await _add(parts, _chunk())
     before = (await parts.journal.head()).length
-    await parts.memories.embed_reference([sha], parts.embedder)
+    await parts.reference.complete([sha], parts.embedder)
     assert (await parts.journal.head()).length == before
 
 
 async def test_passages_need_their_section(parts):
     """Of no node nothing is embedded."""
     with pytest.raises(NotFound):
-        await parts.memories.embed_reference(["c" * 64], FakeEmbedder())
+        await parts.reference.complete(["c" * 64], FakeEmbedder())

@@ -10,13 +10,17 @@ import pytest
 from mem.clients.clock import SystemClock
 from mem.clients.minilm import MiniLmEmbedder
 from mem.clients.scorer import EmbeddedScorer
+from mem.domain.ids import SHARED
 from mem.domain.query import QueryAnswer, QueryInput
+from mem.ports import Document
 from mem.recall.query_memories import QueryMemories, QueryPorts
 from mem.store.ledger import PostgresLedger
 from mem.store.memories import PostgresMemories
 from mem.store.migrate import migrate
 from mem.store.pool import open_pool
+from mem.store.reference import PostgresReference
 from mem.store.vector_index import ensure_vector_index
+from mem.writing.corpus import carry_out, corpus_plan
 from mem.writing.reference import reference_nodes
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "explained_errors.toml"
@@ -32,12 +36,12 @@ async def asked(empty_database_url):
     pool, clock, embedder = await open_pool(empty_database_url, size=6), SystemClock(), MiniLmEmbedder.load()
     try:
         await ensure_vector_index(pool, embedder.model_id, embedder.dimensions)
-        memories = PostgresMemories(pool, clock)
-        for page in data["page"]:
-            nodes = reference_nodes(page["text"], source=page["id"], project=None)
-            await memories.add_reference(nodes, page["id"])
-            await memories.embed_reference([node.sha for node in nodes], embedder)
-        ports = QueryPorts(memories, PostgresLedger(pool, clock), embedder, EmbeddedScorer.load())
+        documents = [
+            Document(SHARED, page["id"], tuple(reference_nodes(page["text"], source=page["id"], project=None)))
+            for page in data["page"]
+        ]
+        await carry_out(corpus_plan([], documents, []), PostgresReference(pool, clock), embedder)
+        ports = QueryPorts(PostgresMemories(pool, clock), PostgresLedger(pool, clock), embedder, EmbeddedScorer.load())
         queries = QueryMemories(ports, leg_seconds=60, total_seconds=120)
         yield {query["doc"]: await _pages(queries, query["doc"], query["text"]) for query in data["query"]}
     finally:

@@ -33,7 +33,7 @@ async def shas(parts: Parts) -> dict[str, str]:
     plan = lesson_plan("limits bounced large uploads", request_id="l2", level="L2", parents=(new,), evidence_texts=())
     synthesis = (await parts.memories.append(plan)).sha
     chunk = Node(level="R", project="*", text="large uploads need a body size", source="manual.md")
-    await parts.memories.add_reference([chunk], "manual.md")
+    await parts.document(chunk, source="manual.md")
     proof = evidence(log, turn=0)
     texts = {
         old: "kong refuses large uploads", new: CURE, synthesis: plan.node.text, chunk.sha: chunk.text, proof.sha: log
@@ -126,7 +126,7 @@ async def test_what_is_known_of_a_project(parts):
     for project in ("billing", "billing-web", "shop", "zoo", "biling"):
         await parts.accept(f"of {project}", project=project)
     assert await find("billing") == Known(own=True, shared=False, nearest=["biling", "billing-web", "shop"])
-    await parts.memories.add_reference([Node(level="R", project="*", text="t", source="s")], "s")
+    await parts.document(Node(level="R", project="*", text="t", source="s"))
     assert (await find("BILING")).nearest == ["biling", "billing", "billing-web"]
     assert await find("bill") == Known(own=False, shared=True, nearest=["billing", "biling", "billing-web"])
     # Who may read some alone is told of no other.

@@ -128,7 +128,7 @@ async def _live(parts: Parts, acts: Sequence[Act], only: frozenset[str]) -> dict
             case "reference":
                 node = Node(level="R", project=act.project, text=act.text, source=f"doc {place}#a")
                 await parts.reference.put([Document(act.project, f"doc {place}", (node,))])
-                await parts.memories.embed_reference([node.sha], parts.embedder)
+                await parts.reference.complete([node.sha], parts.embedder)
                 shas[place] = node.sha
             case "skill":
                 await parts.skills.put(Skill(f"skill {place}", act.text, "", act.project), parts.embedder)

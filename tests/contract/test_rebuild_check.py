@@ -291,7 +291,7 @@ async def _step(parts, number: int, kind: str, one: int, other: int, shas: list[
                 await parts.skills.remove("*", f"s{one}")
         case "reference":
             chunk = Node(level="R", project="*", text=f"r{one}", source=f"d{other}")
-            await parts.memories.add_reference([chunk], "d")
+            await parts.document(chunk, source="d")
             shas.append(chunk.sha)
 
 
@@ -338,18 +338,7 @@ async def test_whatever_is_written_to_the_fakes_replays(steps):
     await embed_all(parts, list(shas))
     state = parts.memories._state
     again = replayed(state)
-    for part in (
-        "nodes",
-        "superseded_by",
-        "edges",
-        "projections",
-        "vectors",
-        "signatures",
-        "links",
-        "occurrences",
-        "skills",
-        "snapshots",
-    ):
+    for part in PARTS:
         assert getattr(again, part) == getattr(state, part), part
 
 

@@ -16,7 +16,7 @@ async def _everything(parts: Parts) -> None:
     await parts.accept("React: pinned through npm 9's overrides!", request_id="near", evidence_texts=("w",))
     elsewhere = await parts.accept("Prune the builder cache weekly.", project="q")
     await parts.memories.supersede(new, pinned)
-    await parts.memories.add_reference([Node(level="R", project="*", text="r", source="doc")], "doc")
+    await parts.document(Node(level="R", project="*", text="r", source="doc"))
     await parts.memories.put_projection(new, MadeProjection(text="t", model_id="m", prompt_sha="s"))
     await parts.memories.put_vectors("text", {old: "one", new: "two"}, parts.embedder)
     await parts.failures.link(

@@ -78,7 +78,7 @@ async def test_evidence_and_reference_are_nodes_of_their_own(parts):
     """They name their source, no request brought them as lessons, and what is shared is of no project."""
     await parts.accept("one")
     chunk = Node(level="R", project="*", text="page", source="doc.md#a")
-    await parts.memories.add_reference([chunk], "doc.md")
+    await parts.document(chunk, source="doc.md")
     below = await shown(parts, evidence("it failed", turn=0).sha)
     assert (below.source, below.turn, below.accepted, below.projection) == ("log:1", 0, None, None)
     page = await shown(parts, chunk.sha, "q")

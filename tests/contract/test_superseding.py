@@ -124,7 +124,7 @@ async def test_what_cannot_supersede_what(parts):
     elsewhere = await parts.accept("Raise react.", project="q")
     private = await parts.accept("Raise react.", visibility="user", owner="u")
     chunk = Node(level="R", project="p", text="chunk", source="doc")
-    await parts.memories.add_reference([chunk], "doc")
+    await parts.document(chunk)
     (below,) = await parts.memories.evidence(sha)
     for other in (sha, elsewhere, private, chunk.sha, below.stored_sha):
         with pytest.raises(InvalidRequest) as refused:

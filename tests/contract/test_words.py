@@ -92,7 +92,7 @@ async def test_a_chunk_has_its_document_for_context(parts):
             ("add a lifetime to the scope", "E0106.md#cure"),
         ]
     ]
-    await parts.memories.add_reference(chunks, "manual")
+    await parts.document(*chunks, source="manual")
     hits = {hit.sha: hit for hit in await ask(parts, "borrowed value scope", ["R"])}
     assert hits[chunks[1].sha].context == hits[chunks[0].sha].context
     assert hits[chunks[1].sha].context > hits[chunks[1].sha].own

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import mem.cli.demo
 from mem.addresses import find_addresses
-from mem.ports import Skill
+from mem.domain.ids import SHARED
+from mem.ports import Document, Skill
 from mem.settings import Settings
 from mem.wiring import open_ports
+from mem.writing.corpus import carry_out, corpus_plan
 from mem.writing.reference import reference_nodes
 from tests.e2e.conftest import Loop
 
@@ -56,10 +58,11 @@ async def seed(loop: Loop) -> Orchard:
         waiting = [one for one in waiting if one["id"] not in shas]
     settings = Settings(database_url=loop.stack.database_url)
     async with open_ports(find_addresses(settings), settings) as ports:
-        for document in STORE["reference"]:
-            nodes = reference_nodes(document["text"], source=document["source"], project=None)
-            await ports.memories.add_reference(nodes, document["source"])
-            await ports.memories.embed_reference([node.sha for node in nodes], ports.embedder)
+        documents = [
+            Document(SHARED, one["source"], tuple(reference_nodes(one["text"], source=one["source"], project=None)))
+            for one in STORE["reference"]
+        ]
+        await carry_out(corpus_plan([], documents, []), ports.reference, ports.embedder)
         for skill in STORE["skill"]:
             await ports.skills.put(Skill(skill["name"], skill["description"], "", "*"), ports.embedder)
     return Orchard(loop, shas, {one["id"]: text_of(one, "text") for one in STORE["failure"]})

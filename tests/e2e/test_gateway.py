@@ -91,7 +91,7 @@ def connections(loop: Loop, port: int) -> int:
 async def test_the_gateway_tells_how_it_is_and_what_it_did(loop: Loop) -> None:
     """Readiness names the database, and a lookup is counted by its tier."""
     async with httpx2.AsyncClient(base_url=loop.stack.http, timeout=30) as client:
-        assert (await client.get("/readyz")).json() == {"status": "ready", "database": "ok"}
+        assert (await client.get("/readyz")).json() == {"status": "ready", "writes": "ok", "database": "ok"}
         await client.post("/memory/context", json={"project": "nobody-knows", "tool": "unheard-of"})
         counted = (await client.get("/metrics")).text
     assert 'mem_lookups_total{tier="none"}' in counted

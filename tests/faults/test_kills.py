@@ -26,7 +26,7 @@ from mem.wiring import open_ports
 from tests.forks import Forks
 from tests.postgres import Server
 from tests.temporal_server import running_temporal
-from worker import build_worker
+from worker import build_workers, running
 
 TASK_QUEUE = "faults"
 PROJECT = "faults"
@@ -204,6 +204,6 @@ async def _working(place: Place) -> AsyncIterator[None]:
     temporal = await connect(address=place.address, namespace=place.namespace)
     async with (
         open_ports(find_addresses(place.settings), place.settings) as ports,
-        build_worker(temporal, ports, task_queue=TASK_QUEUE),
+        running(build_workers(temporal, ports, task_queue=TASK_QUEUE)),
     ):
         yield

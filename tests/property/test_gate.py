@@ -11,34 +11,13 @@ from hypothesis import strategies as st
 from mem.domain.nodes import Node
 from mem.parsing.redact import redact
 from mem.writing.candidate import Candidate
+from mem.writing.gate import _REFUSED, _WORTHLESS
 from mem.writing.judging.case import case_of
-from mem.writing.judging.contradicted import contradicted
-from mem.writing.judging.decided import decided_otherwise
-from mem.writing.judging.feedback import self_feedback
-from mem.writing.judging.injection import injection
-from mem.writing.judging.refuted import denied, failed_remedy
-from mem.writing.judging.restating import restates
-from mem.writing.judging.secrets import secret
-from mem.writing.judging.speculation import speculation
-from mem.writing.judging.support import without_a_finding
-from mem.writing.judging.trivial import trivial
 from tests.examples import examples
 from tests.property.test_cost import MOST, growth
 from tests.unit.writing.gate_cases import cases, outputs
 
-RULES = [
-    secret,
-    injection,
-    self_feedback,
-    trivial,
-    restates,
-    without_a_finding,
-    failed_remedy,
-    denied,
-    contradicted,
-    decided_otherwise,
-    speculation,
-]
+RULES = [*_REFUSED, *_WORTHLESS]
 FILES = ["secret", "prompt-injection", "self-feedback", "trivial", "restates-evidence", "unsupported", "speculation"]
 KNOWN = [case for name in FILES for side in ("refused", "passes") for case in cases(name, side)]
 TEXTS = sorted({case.text for case in KNOWN})

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle, WorkflowHistory
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 
+from mem.clients.temporal.converter import data_converter
 from mem.domain.errors import RequestConflict
 from mem.domain.signatures import ALGO
 from tests.replay.scrub import scrubbed
@@ -58,7 +58,7 @@ def load(path: Path) -> WorkflowHistory:
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
 async def test_replay(path):
     """Today's workflows take every decision of a recorded run again."""
-    replayer = Replayer(workflows=WORKFLOWS, workflow_runner=workflow_runner(), data_converter=pydantic_data_converter)
+    replayer = Replayer(workflows=WORKFLOWS, workflow_runner=workflow_runner(), data_converter=data_converter())
     async with asyncio.timeout(20):
         await replayer.replay_workflow(load(path))
 

@@ -17,7 +17,7 @@ from mem.domain.rights import Token, hash_of
 from mem.gateway.app import create_app
 from mem.gateway.reading import Reading
 from mem.gateway.tokens import Tokens
-from mem.ports import AppendPlan, Skill
+from mem.ports import AppendPlan, Document, Skill
 from mem.recall.query import read_failure
 from mem.settings import Settings
 from mem.testing import FakeClock, FakeEmbedder
@@ -109,8 +109,8 @@ class Stack:
     async def document(self, text: str, source: str, project: str | None) -> None:
         ports = self.rig.ports
         nodes = reference_nodes(text, source=source, project=project)
-        await ports.memories.add_reference(nodes, source)
-        await ports.memories.embed_reference([node.sha for node in nodes], ports.embedder)
+        await ports.reference.put([Document(nodes[0].project, source, tuple(nodes))])
+        await ports.reference.complete([node.sha for node in nodes], ports.embedder)
 
     async def append(self, text: str, project: str, **fields: Any) -> str:
         """Put a lesson into the store past the gate, with edges that the gate lets nobody make."""

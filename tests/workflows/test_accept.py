@@ -426,8 +426,14 @@ async def test_what_the_ui_shows(rig):
     assert attributes["MemSignature"] == [each.sig_sha for each in reply.answer.signatures]
     assert await described.static_summary() == f"Accept L1, project {rig.project}"
     assert reply.answer.sha in metadata.current_details
-    assert "verdict: accept" in metadata.current_details
-    for shown in (metadata.current_details, str(attributes), str(await described.static_summary())):
+    assert "Verdict: accept, by the rules" in metadata.current_details
+    assert reply.answer.projection is not None
+    for line in reply.answer.projection.text.splitlines():
+        assert f"- `{line}`" in metadata.current_details
+    summary, details = await described.static_summary(), await described.static_details()
+    assert "| evidence | 1 record, " in str(details)
+    assert RAW_LINE not in metadata.current_details
+    for shown in (str(attributes), str(summary), str(details)):
         assert RAW_LINE not in shown
         assert "npm ERR!" not in shown
     summaries = [event.user_metadata.summary.data for event in history if event.user_metadata.HasField("summary")]

@@ -13,5 +13,5 @@ def test_a_reason_that_quotes_a_candidate_is_shown_to_the_letter():
     state.judged(Verdict(accept=False, rule="trivial", reason=quoted))
     told = state.markdown().splitlines()
     shown = "The text, \"![x](http://127.0.0.1/x.png) # <b>*a*</b> \u00a6 'b' &amp; \\\", tells nothing."
-    assert told == ["**rejected**", f"- verdict: reject (trivial). `{shown}`"]
+    assert told == ["**rejected**", "", "Verdict: reject, rule `trivial`, by the rules", "", f"Reason: `{shown}`"]
     assert quoted in state.answer().verdict.reason

@@ -12,8 +12,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from mem.domain.ids import SHARED
 from mem.gateway.app import create_app
-from mem.ports import LedgerKey, Reach, Skill
+from mem.ports import Document, LedgerKey, Reach, Skill
 from mem.recall import query
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.writing.reference import reference_nodes
@@ -76,8 +77,8 @@ async def http(rig: Rig) -> AsyncIterator[httpx2.AsyncClient]:
 async def _seed(rig: Rig) -> None:
     await rig.memory.accept(candidate(rig, "lesson"))
     nodes = reference_nodes(f"# npm\n\n{LOG}", source="npm.md", project=None)
-    await rig.ports.memories.add_reference(nodes, "npm.md")
-    await rig.ports.memories.embed_reference([node.sha for node in nodes], rig.ports.embedder)
+    await rig.ports.reference.put([Document(SHARED, "npm.md", tuple(nodes))])
+    await rig.ports.reference.complete([node.sha for node in nodes], rig.ports.embedder)
     await rig.ports.skills.put(Skill("triage", LOG, "", "*"), rig.ports.embedder)
 
 

@@ -26,8 +26,8 @@ ROOT = Path(__file__).parents[2]
 WORKER_MAY_IMPORT = {
     "structlog", "temporalio", "activities", "workflows",
     "pydantic", "mem.addresses", "mem.clients.temporal.connection",
-    "mem.clients.temporal.ending", "mem.clients.temporal.polling", "mem.domain.errors", "mem.domain.faults",
-    "mem.ports", "mem.settings", "mem.wiring",
+    "mem.clients.temporal.metrics", "mem.clients.temporal.polling", "mem.clients.temporal.runtime",
+    "mem.clients.temporal.tracing", "mem.domain.ids", "mem.ports", "mem.process", "mem.settings", "mem.wiring",
 }  # fmt: skip
 
 
@@ -38,10 +38,13 @@ class Registered(NamedTuple):
 
 @pytest.fixture
 def registered(monkeypatch) -> Registered:
-    """What `build_worker` hands to Temporal."""
-    given: dict[str, Any] = {}
-    monkeypatch.setattr(worker, "Worker", lambda _, **options: given.update(options))
-    worker.build_worker(None, Ports(*[None] * len(Ports.__dataclass_fields__)), task_queue="q")
+    """What `build_workers` hands to Temporal, for either queue the same."""
+    made: list[dict[str, Any]] = []
+    monkeypatch.setattr(worker, "Worker", lambda _, **options: made.append(options))
+    worker.build_workers(None, Ports(*[None] * len(Ports.__dataclass_fields__)), task_queue="q")
+    given, other = made
+    assert [given["task_queue"], other["task_queue"]] == ["q", "q-writes"]
+    assert all(given[name] == other[name] for name in ("workflows", "activities"))
     names = {activity.__temporal_activity_definition.name for activity in given["activities"]}
     return Registered(set(given["workflows"]), names)
 
@@ -115,6 +118,7 @@ def test_the_client_uses_the_names_and_messages_of_the_workflows(registered, cal
     """Workflow, update, message and result of a call are those that the workflow declares."""
     by_name = {definition(cls).name: definition(cls) for cls in registered.workflows}
     assert set(calls) | {"RebuildProjections"} == set(by_name)
+    assert {name for name, call in calls.items() if call.task_queue == "q-writes"} == {"AcceptMemory"}
     for name, call in calls.items():
         declared = by_name[name]
         update = declared.updates[call.update]
@@ -133,8 +137,8 @@ async def test_the_client_starts_a_rebuild_as_it_is_declared(registered, monkeyp
     async def run_to_end(_: object, workflow: str, message: object, **options: object) -> None:
         started.update(options, workflow=workflow, message=message)
 
-    async def check(_: object) -> None:
-        return None
+    async def check(_: object, *needed: str) -> None:
+        assert needed == ("writes",)
 
     monkeypatch.setattr(mem.client, "run_to_end", run_to_end)
     monkeypatch.setattr(MemoryClient, "check", check)
@@ -143,7 +147,7 @@ async def test_the_client_starts_a_rebuild_as_it_is_declared(registered, monkeyp
     (declared,) = (definition(cls) for cls in registered.workflows if definition(cls).name == started["workflow"])
     assert declared.arg_types == [type(started["message"])]
     assert started["result_type"] in get_args(declared.ret_type)
-    assert (getattr(started["message"], flag), started["task_queue"]) == (True, "q")
+    assert (getattr(started["message"], flag), started["task_queue"]) == (True, "q-writes")
 
 
 def test_queries_have_their_names(registered):

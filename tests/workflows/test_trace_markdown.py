@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
+from mem.domain.markdown import MAX_BYTES, bounded, code, failed
 from mem.recall.outcome import Drop, LegTrace, LessonTrace, Miss, SkillTrace, Trace
 from mem.recall.query_outcome import HitTrace, QueryTrace
-from workflows.markdown import MAX_BYTES, bounded, code, failed
 from workflows.trace_markdown import query_markdown, trace_markdown
 
 HOSTILE = [

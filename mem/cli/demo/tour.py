@@ -28,11 +28,13 @@ from mem.cli.demo.material import (
 from mem.client import MemoryClient, Reply
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.errors import StackError
-from mem.domain.ids import accept_workflow_id, context_workflow_id
+from mem.domain.ids import SHARED, accept_workflow_id, context_workflow_id
 from mem.domain.lookup import ContextAnswer, ContextRequest
 from mem.local import StackFile, StackOptions, remove_data, running_stack, start_detached
+from mem.ports import Document
 from mem.settings import Settings
 from mem.wiring import open_ports
+from mem.writing.corpus import carry_out, corpus_plan
 from mem.writing.reference import reference_nodes
 from mem.writing.skills import parse_skill
 
@@ -92,15 +94,17 @@ class Tour:
         return AcceptRequest.model_validate(fields | ({"tool": incident.tool} if incident.tool else {}))
 
     async def _add_reference(self, settings: Settings) -> None:
-        chunks = 0
         async with open_ports(_addresses_of(self._stack, settings), settings) as ports:
-            for name, text in reference_texts().items():
-                nodes = reference_nodes(text, source=name, project=None)
-                chunks += await ports.memories.add_reference(nodes, name)
-                await ports.memories.embed_reference([node.sha for node in nodes], ports.embedder)
+            documents = [
+                Document(SHARED, name, tuple(reference_nodes(text, source=name, project=None)))
+                for name, text in reference_texts().items()
+            ]
+            changes = await carry_out(corpus_plan([], documents, []), ports.reference, ports.embedder)
             skill = parse_skill(skill_text(), file="SKILL.md", project=None)
             await ports.skills.put(skill, ports.embedder)
-        self._console.print(f"\nReference: {chunks} chunks for every project. Skill: {skill.name}.")
+        self._console.print(
+            f"\nReference: {sum(one.added for one in changes)} chunks for every project. Skill: {skill.name}."
+        )
 
     async def _look_up(self, number: int, query: DemoQuery) -> None:
         log = log_text(query.log) if query.log is not None else None

@@ -8,6 +8,7 @@ import time
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from temporalio.api.failure.v1 import Failure
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
@@ -15,13 +16,20 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import (
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
 from temporalio.exceptions import ApplicationError, FailureError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from mem.domain import errors
 from mem.domain.accepting import AcceptInput, AcceptResult
 from mem.domain.answers import Answer
+from mem.domain.asked import asked
 from mem.domain.errors import MemError, RequestConflict, Unavailable
 from mem.domain.grounding import GroundInput
 from mem.domain.lookup import LookUpInput
@@ -40,6 +48,9 @@ DESCRIBE_SHARE = 0.1
 """So much of a short deadline is kept to ask what the run is waiting for."""
 IMPOSTOR_SECONDS = 1.0
 """So long a conflict with an open run is held back, to see whether that run is itself refused."""
+
+PENDING = SearchAttributePair(SearchAttributeKey.for_keyword("MemOutcome"), "pending")
+"""Every run begins with it, and sets what became of it when it knows."""
 
 # Another attempt may be answered: nothing here says that the request itself is at fault.
 _PASSING = {
@@ -125,7 +136,8 @@ async def _attempt(client: Client, call: Call, rpc_timeout: timedelta) -> Answer
         execution_timeout=call.lifetime,
         memo={"fingerprint": call.fingerprint},
         static_summary=call.summary,
-        search_attributes=call.attributes,
+        static_details=asked(call.message),
+        search_attributes=call.attributes.updated(PENDING),
         result_type=call.result,
     )
     try:
@@ -218,15 +230,21 @@ async def _with_pending(client: Client, call: Call, reason: MemError, end: float
     try:
         async with asyncio.timeout(min(DESCRIBE_SECONDS, max(SHORTEST_ATTEMPT_SECONDS, end - time.monotonic()))):
             described = await client.get_workflow_handle(call.workflow_id).describe()
-    except (RPCError, TimeoutError):
+            failures = {
+                step.activity_type.name: await _message_of(client, step.last_failure)
+                for step in described.raw_description.pending_activities
+                if step.HasField("last_failure")
+            }
+    except (RPCError, TimeoutError, MemError):
         return reason
-    failures = {
-        step.activity_type.name: step.last_failure.message
-        for step in described.raw_description.pending_activities
-        if step.HasField("last_failure")
-    }
     told = "".join(f" It is pending: {name} failed with: {message}" for name, message in sorted(failures.items()))
     return Unavailable(f"{reason.cause}{told}", reason.remedy)
+
+
+async def _message_of(client: Client, failure: Failure) -> str:
+    """The text of a failure, which may be encrypted."""
+    error = await client.data_converter.decode_failure(failure)
+    return error.message if isinstance(error, FailureError) else str(error)
 
 
 async def _look_at(start: WithStartWorkflowOperation[Any, Any]) -> None:

@@ -4,30 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
-from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.client import Client, Interceptor
 from temporalio.envconfig import ClientConfig
+from temporalio.runtime import Runtime
 from temporalio.service import RPCError, RPCStatusCode
 
+from mem.clients.temporal.converter import data_converter
+from mem.clients.temporal.runtime import process_runtime
 from mem.domain.errors import ConfigurationError, Unavailable
+from mem.domain.payload_keys import PayloadKey, parse_payload_keys
 from mem.secret_files import secret_file
+from mem.settings import Settings
 
 API_KEY = "TEMPORAL_API_KEY"
 CONNECT_SECONDS = 10.0
 
 
-async def connect(*, address: str | None, namespace: str | None, seconds: float = CONNECT_SECONDS) -> Client:
+async def connect(
+    *,
+    address: str | None,
+    namespace: str | None,
+    seconds: float = CONNECT_SECONDS,
+    runtime: Runtime | None = None,
+    interceptors: Sequence[Interceptor] = (),
+) -> Client:
     """A connected client.
 
     Args:
         address: host and port; None takes what environment and profile file say.
         namespace: likewise.
+        runtime: None takes that of this process, whose core logs to Python's logging and never to stdout.
 
     Raises:
-        ConfigurationError: Temporal's profile cannot be read, or the namespace does not exist.
+        ConfigurationError: Temporal's profile or the payload keys cannot be read, or the namespace does not exist.
         Unavailable: nothing answers there.
     """
     try:
@@ -44,7 +56,12 @@ async def connect(*, address: str | None, namespace: str | None, seconds: float 
     target = config.get("target_host", "localhost:7233")
     try:
         async with asyncio.timeout(seconds):
-            client = await Client.connect(**config, data_converter=pydantic_data_converter)
+            client = await Client.connect(
+                **config,
+                data_converter=data_converter(payload_keys()),
+                runtime=runtime or process_runtime(),
+                interceptors=interceptors,
+            )
             await _check_namespace(client, target)
             return client
     except (RPCError, RuntimeError, OSError, TimeoutError) as error:
@@ -63,6 +80,16 @@ def temporal_environment() -> Mapping[str, str]:
     others = {name: value for name, value in os.environ.items() if name != API_KEY}
     key = os.environ.get(API_KEY) if API_KEY in os.environ else secret_file(API_KEY)
     return {**others, API_KEY: key} if key else others  # an empty key would turn TLS on
+
+
+def payload_keys(settings: Settings | None = None) -> tuple[PayloadKey, ...]:
+    """The keys that every process has to have which reads or writes payloads; None reads the settings anew.
+
+    Raises:
+        ConfigurationError: they are malformed.
+    """
+    given = (settings or Settings()).payload_key
+    return parse_payload_keys(None if given is None else given.get_secret_value())
 
 
 async def _check_namespace(client: Client, target: str) -> None:

@@ -16,10 +16,12 @@ from temporalio.client import (
     WorkflowQueryFailedError,
     WorkflowQueryRejectedError,
 )
-from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
-from mem.clients.temporal.calls import failure_of, rpc_failure_of, target_of
+from mem.clients.temporal.calls import PENDING, failure_of, rpc_failure_of, target_of
+from mem.domain.asked import asked
+from mem.domain.rebuild import RebuildInput
 from mem.domain.replaying import Progress
 
 WATCH_SECONDS = 0.5
@@ -33,7 +35,7 @@ ResultT = TypeVar("ResultT", bound=BaseModel)
 async def run_to_end(
     client: Client,
     workflow: str,
-    message: BaseModel,
+    message: RebuildInput,
     *,
     workflow_id: str,
     task_queue: str,
@@ -60,6 +62,8 @@ async def run_to_end(
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             execution_timeout=lifetime,
             static_summary=summary,
+            static_details=asked(message),
+            search_attributes=TypedSearchAttributes([PENDING]),
             result_type=result_type,
         )
         async with _watched(handle, watch):

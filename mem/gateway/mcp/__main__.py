@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import signal
 from collections.abc import Coroutine
 from functools import partial
@@ -11,9 +12,10 @@ from typing import Any
 
 from mem.addresses import find_addresses
 from mem.clients.temporal.ending import end
+from mem.clients.temporal.tracing import open_tracing
 from mem.domain.faults import not_installed
 from mem.gateway.mcp.reaching import Reaching
-from mem.gateway.process import run_door
+from mem.process import run_process
 from mem.settings import Settings
 
 ENDING_SECONDS = 3.0
@@ -25,7 +27,11 @@ async def serve(settings: Settings, arguments: argparse.Namespace) -> None:
     Raises:
         ConfigurationError: a part that this needs is not installed, or it may not or cannot listen there.
     """
-    reaching = Reaching(partial(find_addresses, settings))
+    async with open_tracing("mem-mcp", os.environ) as tracing:
+        await _serve(settings, arguments, Reaching(partial(find_addresses, settings), tracing))
+
+
+async def _serve(settings: Settings, arguments: argparse.Namespace, reaching: Reaching) -> None:
     try:
         if arguments.http:
             from mem.gateway.mcp.http import serve_http  # noqa: PLC0415 - only with the extras `mcp` and `http`
@@ -67,7 +73,7 @@ def _arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Run the server; one clear line where it cannot start."""
-    run_door(lambda: _until_signal(serve(Settings(), _arguments())))
+    run_process(lambda: _until_signal(serve(Settings(), _arguments())))
 
 
 if __name__ == "__main__":

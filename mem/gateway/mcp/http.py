@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
+import structlog
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
@@ -20,7 +20,6 @@ from mem.domain.rights import Rights
 from mem.gateway.hardened import Hardened
 from mem.gateway.limits import Limits
 from mem.gateway.listening import bound, find_host, refuse_open_door
-from mem.gateway.logs import log_to
 from mem.gateway.mcp.reaching import Reaching
 from mem.gateway.mcp.server import create_server
 from mem.gateway.mcp.tools import MAX_ARGUMENT_CHARACTERS
@@ -28,6 +27,7 @@ from mem.gateway.metrics import Metrics
 from mem.gateway.rights import Guard, rights_of
 from mem.gateway.serving import serve_app
 from mem.gateway.tokens import Tokens, find_tokens
+from mem.gateway.traced import Traced
 from mem.health import telling_door
 from mem.settings import Settings
 
@@ -63,11 +63,12 @@ async def serve_http(
     server = create_server(reaching, project, rights_of_caller)
     app = create_http_app(server, tokens, local=place.is_loopback)
     metrics = Metrics(CollectorRegistry())
+    served: ASGIApp = Hardened(app, limits=LIMITS, metrics=metrics, log=structlog.get_logger())
+    if reaching.tracing is not None:
+        served = Traced(served, spans=reaching.tracing)
     telling = telling_door(settings.health_file, place.host, place.port, ready=HEALTH)
     with bound(place) as listening, telling:
-        await serve_app(
-            Hardened(app, limits=LIMITS, metrics=metrics, log=log_to(sys.stderr)), listening, LIMITS, metrics.refused
-        )
+        await serve_app(served, listening, LIMITS, metrics.refused)
 
 
 def create_http_app(server: Server[Any], tokens: Tokens | None, *, local: bool) -> ASGIApp:

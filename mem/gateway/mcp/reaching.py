@@ -11,6 +11,7 @@ from mem.gateway.reading import Reading
 
 if TYPE_CHECKING:
     from mem.client import MemoryClient
+    from mem.clients.temporal.spans import Tracing
 
 
 class Reaching:
@@ -18,10 +19,12 @@ class Reaching:
 
     Args:
         find: looks the addresses up; asked before each call, since a stack that restarts comes back on other ports.
+        tracing: makes spans; None: nothing is traced.
     """
 
-    def __init__(self, find: Callable[[], Addresses]) -> None:
+    def __init__(self, find: Callable[[], Addresses], tracing: Tracing | None = None) -> None:
         self._find = find
+        self.tracing = tracing
         self._connected_to: tuple[str | None, ...] = ()
         self._connecting: asyncio.Task[MemoryClient] | None = None
         self._reading_from: str | None = None
@@ -39,7 +42,7 @@ class Reaching:
         where = (found.temporal, found.namespace, found.task_queue)
         if self._connecting is None or where != self._connected_to or _failed(self._connecting):
             self._connected_to = where
-            self._connecting = asyncio.create_task(_connect(found))
+            self._connecting = asyncio.create_task(_connect(found, self.tracing))
         return await asyncio.shield(self._connecting)
 
     async def reading(self) -> Reading:
@@ -50,7 +53,7 @@ class Reaching:
         """
         url = self._find().need_database()
         if url != self._reading_from:
-            left, self._reading, self._reading_from = self._reading, Reading(url), url
+            left, self._reading, self._reading_from = self._reading, Reading(url, spans=self.tracing), url
             await left.__aexit__()
         return self._reading
 
@@ -59,9 +62,14 @@ def _failed(task: asyncio.Task[MemoryClient]) -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-async def _connect(found: Addresses) -> MemoryClient:
+async def _connect(found: Addresses, tracing: Tracing | None) -> MemoryClient:
     memory_client = await asyncio.to_thread(_imported)
-    return await memory_client.connect(address=found.temporal, namespace=found.namespace, task_queue=found.task_queue)
+    return await memory_client.connect(
+        address=found.temporal,
+        namespace=found.namespace,
+        task_queue=found.task_queue,
+        interceptors=() if tracing is None else tracing.interceptors,
+    )
 
 
 def _imported() -> type[MemoryClient]:

@@ -90,7 +90,9 @@ def _of_chunk(chunk: str, words: Lexicon) -> Iterator[str]:
     bare = chunk.strip(_EDGES) if not chunk.startswith((".", "-")) else chunk.rstrip(_EDGES)
     if not bare:
         return
-    if bare in words.numbers:
+    if bare in words.markers or bare in words.negation:
+        yield bare  # also where several words were made one by a sign that only identifiers have
+    elif bare in words.numbers:
         yield f"#{words.numbers[bare]}"
     elif (number := _NUMBER.fullmatch(bare)) is not None:
         yield f"#{number[1]}"

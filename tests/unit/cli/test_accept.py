@@ -12,6 +12,7 @@ from mem.cli.main import app_for
 from mem.client import Reply
 from mem.domain.accepting import AcceptAnswer, AcceptRequest, PublicVerdict
 from mem.domain.errors import RequestConflict, Unavailable
+from tests.unit.cli.instead import connect
 
 app = app_for(())
 
@@ -51,11 +52,7 @@ class StubClient:
 @pytest.fixture
 def client(monkeypatch) -> StubClient:
     stub = StubClient()
-
-    async def connected() -> StubClient:
-        return stub
-
-    monkeypatch.setattr("mem.cli.accept.connected", connected)
+    connect(monkeypatch, "accept", stub)
     return stub
 
 
@@ -192,11 +189,7 @@ def test_a_missing_file_is_one_clear_line(client, tmp_path):
 
 def test_no_worker_is_one_clear_line(monkeypatch):
     """Where nothing answers the command fails with the address and what to do."""
-
-    async def connected() -> None:
-        raise Unavailable("Temporal at 127.0.0.1:7233 does not answer.", "Start it: `mem up`.")
-
-    monkeypatch.setattr("mem.cli.accept.connected", connected)
+    connect(monkeypatch, "accept", Unavailable("Temporal at 127.0.0.1:7233 does not answer.", "Start it: `mem up`."))
     result = run(app, ["accept", "-"], input=lines(CANDIDATE))
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "error: Temporal at 127.0.0.1:7233 does not answer. Start it: `mem up`.\n"

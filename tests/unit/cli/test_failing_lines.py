@@ -12,6 +12,7 @@ from mem.client import Reply
 from mem.domain.lookup import Budget, ContextAnswer, ContextRequest, SeenSignature
 from mem.doors import prepare_lookup
 from mem.parsing import extract, identifying
+from tests.unit.cli.instead import connect
 
 app = app_for(())
 
@@ -53,11 +54,7 @@ class StubClient:
 @pytest.fixture
 def client(monkeypatch) -> StubClient:
     stub = StubClient()
-
-    async def connected() -> StubClient:
-        return stub
-
-    monkeypatch.setattr("mem.cli.context.connected", connected)
+    connect(monkeypatch, "context", stub)
     return stub
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import asynccontextmanager
 from datetime import date
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -14,6 +12,7 @@ from mem.cli.gaps import told_gaps
 from mem.cli.main import app_for
 from mem.domain.errors import Unavailable
 from mem.domain.gaps import Gap, GapsAnswer, GapsRequest
+from tests.unit.cli.instead import open_reader
 
 app = app_for(())
 
@@ -53,16 +52,11 @@ class StubReader:
 def reader(monkeypatch) -> StubReader:
     stub = StubReader()
 
-    @asynccontextmanager
-    async def open_reader(url: str):
-        async def gaps(request: GapsRequest) -> GapsAnswer:
-            stub.asked.append((url, request))
-            return stub.answer
+    async def gaps(request: GapsRequest) -> GapsAnswer:
+        stub.asked.append((urls[-1], request))
+        return stub.answer
 
-        yield SimpleNamespace(gaps=gaps)
-
-    monkeypatch.setenv("MEM_DATABASE_URL", "postgresql://db/mem")
-    monkeypatch.setattr("mem.reading.open_reader", open_reader)
+    urls = open_reader(monkeypatch, gaps=gaps)
     return stub
 
 
@@ -99,7 +93,7 @@ def test_no_gap_is_exit_1(reader, output):
     [
         (["--project", "a b"], "project: "),
         (["--tool", ""], "tool: "),
-        (["--since", "yesterday"], "since: Value error, should be a date such as 2026-07-02, or days such as 7d"),
+        (["--since", "yesterday"], "since: should be a date such as 2026-07-02, or days such as 7d"),
         (["--limit", "0"], "limit: Input should be greater than or equal to 1"),
         (["--limit", "1001"], "limit: Input should be less than or equal to 1000"),
     ],

@@ -13,6 +13,7 @@ from mem.client import Reply
 from mem.domain.errors import Unavailable
 from mem.domain.lookup import ContextRequest
 from tests.unit.cli.answers import answer, lesson
+from tests.unit.cli.instead import connect
 
 app = app_for(())
 
@@ -33,11 +34,7 @@ class StubClient:
 @pytest.fixture
 def client(monkeypatch) -> StubClient:
     stub = StubClient()
-
-    async def connected() -> StubClient:
-        return stub
-
-    monkeypatch.setattr("mem.cli.context.connected", connected)
+    connect(monkeypatch, "context", stub)
     return stub
 
 
@@ -109,7 +106,7 @@ def test_the_log_may_come_from_standard_input(client):
 @pytest.mark.parametrize(
     ("options", "data", "told"),
     [
-        ([], b"", "Nothing to look up"),
+        ([], b"", "Nothing to look up. Give --file LOG, --task TEXT or --tool TOOL."),
         (["--task", " "], b"", "white space"),
         (["--task", ""], b"", "task: "),
         (["--file", "-"], b"", "- is empty."),
@@ -135,11 +132,7 @@ def test_wrong_usage_is_one_clear_line(client, options, data, told):
 
 def test_wrong_usage_is_told_before_anything_is_reached(monkeypatch):
     """Where nothing runs a mistake is still told as the mistake."""
-
-    async def connected() -> None:
-        raise Unavailable("Temporal does not answer.", "Start it: `mem up`.")
-
-    monkeypatch.setattr("mem.cli.context.connected", connected)
+    connect(monkeypatch, "context", Unavailable("Temporal does not answer.", "Start it: `mem up`."))
     assert run(app, ["lookup"]).exit_code == 2
     result = run(app, ["lookup", "--project", "p", "--tool", "npm", "--request-id", "r"])
     assert (result.exit_code, result.stdout, result.stderr) == (

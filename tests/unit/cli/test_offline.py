@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
 from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -15,11 +13,12 @@ from mem.cli.main import app_for
 from mem.domain.accepting import MadeProjection, Projection, SymptomLine
 from mem.domain.journal import Entry
 from mem.domain.nodes import Node
-from mem.ports import AppendPlan
+from mem.ports import AppendPlan, Document
 from mem.store.chain import Link
 from mem.store.export import export_lines
-from mem.testing import FakeEmbedder, FakeJournal, FakeMemories, FakeState
+from mem.testing import FakeEmbedder, FakeJournal, FakeMemories, FakeReference, FakeState
 from mem.writing import entries
+from tests.unit.cli.instead import open_ports
 
 app = app_for(())
 
@@ -36,18 +35,7 @@ ModuleNotFoundError: No module named 'yaml'
 def state(monkeypatch) -> FakeState:
     """The store of the commands, in memory."""
     found = FakeState()
-    ports = SimpleNamespace(
-        memories=FakeMemories(found),
-        journal=FakeJournal(found),
-        embedder=FakeEmbedder(),
-    )
-
-    @asynccontextmanager
-    async def opened(*_):
-        yield ports
-
-    monkeypatch.setattr("mem.wiring.open_ports", opened)
-    monkeypatch.setattr("mem.wiring.open_store", opened)
+    open_ports(monkeypatch, memories=FakeMemories(found), journal=FakeJournal(found), embedder=FakeEmbedder())
     return found
 
 
@@ -227,7 +215,7 @@ def shas(state) -> dict[str, str]:
             await memories.put_projection(node.sha, MadeProjection(text=symptom, model_id="m", prompt_sha="s" * 64))
             found[name] = node.sha
         chunk = Node(level="R", project="*", text="chunk", source="d.md")
-        await memories.add_reference([chunk], "d.md")
+        await FakeReference(state).put([Document("*", "d.md", (chunk,))])
         return found | {"reference": chunk.sha}
 
     return asyncio.run(make())

@@ -14,6 +14,7 @@ from mem.client import Reply
 from mem.domain.errors import ConfigurationError, NotFound, Unavailable
 from mem.domain.query import QueryAnswer, QueryRequest, RecordedQuery
 from mem.recall.projects import Known
+from tests.unit.cli.instead import connect
 from tests.unit.cli.queries import candidate, hit, queried
 
 app = app_for(())
@@ -75,11 +76,7 @@ def here(tmp_path, monkeypatch) -> None:
 @pytest.fixture
 def client(monkeypatch) -> StubClient:
     stub = StubClient()
-
-    async def connected() -> StubClient:
-        return stub
-
-    monkeypatch.setattr("mem.cli.query.connected", connected)
+    connect(monkeypatch, "query", stub)
     return stub
 
 
@@ -172,11 +169,7 @@ def test_wrong_usage_is_one_clear_line(client, options, told):
 
 def test_a_failed_call_is_exit_1(monkeypatch):
     """Where nothing runs the error says so."""
-
-    async def connected() -> None:
-        raise Unavailable("Temporal does not answer.", "Start it: `mem up`.")
-
-    monkeypatch.setattr("mem.cli.query.connected", connected)
+    connect(monkeypatch, "query", Unavailable("Temporal does not answer.", "Start it: `mem up`."))
     result = run(app, ["query", "why?", "--request-id", "r"])
     assert (result.exit_code, result.stdout) == (1, "")
     assert stderr_of(result) == f"{TOLD}error: Temporal does not answer. Start it: `mem up`.\n"

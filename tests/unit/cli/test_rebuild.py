@@ -18,6 +18,7 @@ from mem.domain.journal import Head
 from mem.domain.rebuild import RebuildReport
 from mem.domain.regenerating import Proposal, RegenerateReport
 from mem.domain.replaying import Difference, Progress, ReplayReport, TableReport
+from tests.unit.cli.instead import connect
 
 app = app_for(())
 
@@ -43,8 +44,8 @@ class StubClient:
         self.report = RebuildReport(algo=2, memories=3, unchanged=5)
         self.tables = [table("memory_node"), table("skill")]
 
-    async def check(self) -> None:
-        self.asked.append(("check", True))
+    async def check(self, *needed: str) -> None:
+        self.asked.append(("check", needed == ("writes",)))
 
     async def rebuild(self, *, check: bool = False, watch: object = None) -> RebuildReport:
         self.asked.append(("rebuild", check))
@@ -65,15 +66,12 @@ class StubClient:
 def client(monkeypatch) -> StubClient:
     stub = StubClient()
 
-    async def connected() -> StubClient:
-        return stub
-
     async def proposals() -> AsyncIterator[Proposal]:
         yield Proposal(sha=SHA, recorded=OLD, proposed=NEW)
         yield Proposal(sha="b" * 64, recorded=OLD, proposed=None, refused="It says no.")
         yield Proposal(sha="c" * 64, recorded=OLD, proposed=MadeProjection(**OLD.model_dump()))
 
-    monkeypatch.setattr("mem.cli.rebuild.connected", connected)
+    connect(monkeypatch, "rebuild", stub)
     monkeypatch.setattr("mem.cli.rebuild._proposals", proposals)
     return stub
 
@@ -214,11 +212,7 @@ def test_the_help_says_what_it_rebuilds():
 
 def test_where_nothing_runs_it_is_one_clear_line(monkeypatch):
     """No worker is exit 1 with the remedy."""
-
-    async def connected() -> None:
-        raise Unavailable("Temporal does not answer.", "Start it: `mem up`.")
-
-    monkeypatch.setattr("mem.cli.rebuild.connected", connected)
+    connect(monkeypatch, "rebuild", Unavailable("Temporal does not answer.", "Start it: `mem up`."))
     result = run(app, ["rebuild", "--check"])
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "error: Temporal does not answer. Start it: `mem up`.\n"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import asynccontextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -14,6 +12,7 @@ from typer.testing import CliRunner
 from mem.cli import documents
 from mem.cli.main import app_for
 from mem.testing import FakeEmbedder, FakeMemories, FakeReference, FakeState
+from tests.unit.cli.instead import open_ports
 
 app = app_for(())
 
@@ -64,13 +63,7 @@ class Store:
 @pytest.fixture
 def store(monkeypatch) -> Store:
     found = Store()
-
-    @asynccontextmanager
-    async def opened(*_):
-        yield SimpleNamespace(reference=found.reference, embedder=found.embedder, memories=found.memories)
-
-    monkeypatch.setattr("mem.wiring.open_ports", opened)
-    monkeypatch.setattr("mem.wiring.open_store", opened)
+    open_ports(monkeypatch, reference=found.reference, embedder=found.embedder, memories=found.memories)
     return found
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from datetime import date
-from types import SimpleNamespace
 
 import pytest
 from rich.cells import cell_len
@@ -15,6 +13,7 @@ from mem.cli.shown import TEXT_LINES, told_memory
 from mem.domain.accepting import Projection
 from mem.domain.errors import AmbiguousPrefix, InvalidRequest, NotFound
 from mem.domain.shown import Acceptance, Kin, ShownMemory, ShownSignature, Sighting
+from tests.unit.cli.instead import open_reader
 
 app = app_for(())
 
@@ -65,18 +64,13 @@ class StubReader:
 def reader(monkeypatch) -> StubReader:
     stub = StubReader()
 
-    @asynccontextmanager
-    async def open_reader(url: str):
-        async def show(sha: str) -> ShownMemory:
-            stub.asked.append((url, sha))
-            if stub.error is not None:
-                raise stub.error
-            return stub.memory
+    async def show(sha: str) -> ShownMemory:
+        stub.asked.append((urls[-1], sha))
+        if stub.error is not None:
+            raise stub.error
+        return stub.memory
 
-        yield SimpleNamespace(show=show)
-
-    monkeypatch.setenv("MEM_DATABASE_URL", "postgresql://db/mem")
-    monkeypatch.setattr("mem.reading.open_reader", open_reader)
+    urls = open_reader(monkeypatch, show=show)
     return stub
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import asynccontextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -15,6 +13,7 @@ from mem.cli.skill import told_skills
 from mem.cli.skill_files import _below
 from mem.ports import ListedSkill, Skill
 from mem.testing import FakeEmbedder, FakeSkills, FakeState
+from tests.unit.cli.instead import open_ports
 from tests.unit.cli.test_offline import one_line
 
 app = app_for(())
@@ -27,14 +26,7 @@ SECRET = "gh" + "p_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAabcd"
 def state(monkeypatch) -> FakeState:
     """The store of the commands, in memory."""
     found = FakeState()
-    ports = SimpleNamespace(skills=FakeSkills(found), embedder=FakeEmbedder())
-
-    @asynccontextmanager
-    async def opened(*_):
-        yield ports
-
-    monkeypatch.setattr("mem.wiring.open_ports", opened)
-    monkeypatch.setattr("mem.wiring.open_store", opened)
+    open_ports(monkeypatch, skills=FakeSkills(found), embedder=FakeEmbedder())
     return found
 
 
@@ -139,6 +131,18 @@ def test_linked_folders_are_followed_once(tmp_path, state):
     (home / "skills" / "one" / "back").symlink_to(home)
     assert [one["name"] for one in documents("add", str(home))["skills"]] == ["one"]
     assert _below(str(home)) == [str(home / "skills" / "one" / "SKILL.md")]
+
+
+def test_no_link_leads_to_what_lies_beside_the_folder(tmp_path, state):
+    """A link to a folder above the one that was named, or above the linked one that holds it, is not followed."""
+    write(tmp_path, "named/one/SKILL.md", "description: d")
+    write(tmp_path, "elsewhere/shared/two/SKILL.md", "description: d")
+    write(tmp_path, "elsewhere/beside/SKILL.md", "description: d")
+    named, shared = tmp_path / "named", tmp_path / "elsewhere" / "shared"
+    (named / "one" / "root").symlink_to("/")
+    (named / "shared").symlink_to(shared)
+    (shared / "up").symlink_to(shared.parent)
+    assert [one["name"] for one in documents("add", str(named))["skills"]] == ["one", "two"]
 
 
 def test_a_folder_without_skills_is_one_clear_line(tmp_path, state):

@@ -14,6 +14,7 @@ from mem.cli.main import app_for
 from mem.cli.terminal import Style, Styled, columns, cut, printed, shortened, shows_colours, tell_lines, wrapped
 from mem.client import Reply
 from tests.unit.cli.answers import answer, exact
+from tests.unit.cli.instead import connect
 
 LINES = [Styled("bad", Style.BAD), Styled("plain"), Styled("")]
 
@@ -101,10 +102,7 @@ class StubClient:
 def test_neither_a_pipe_nor_json_is_coloured(monkeypatch, output):
     """JSON stays bare even on a terminal; the text does wherever none is."""
 
-    async def connected() -> StubClient:
-        return StubClient()
-
-    monkeypatch.setattr("mem.cli.context.connected", connected)
+    connect(monkeypatch, "context", StubClient())
     arguments = ["lookup", "--tool", "npm", "--format", output]
     assert "\x1b" not in CliRunner().invoke(app_for(()), arguments).stdout
     monkeypatch.setattr("mem.cli.terminal.shows_colours", lambda _: True)

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from mem.domain.faults import told
+from mem.domain.gaps import GapsRequest
 from mem.domain.grounding import GroundRequest
 from mem.domain.lookup import ContextRequest
 
@@ -18,6 +19,7 @@ from mem.domain.lookup import ContextRequest
         (GroundRequest, "user_id", "a\u202eb", "user_id: Use 1 to 200 characters that can be seen"),
         (ContextRequest, "project", "a/b", "project: Use 1 to 64 letters, digits, '.', '_' and '-'"),
         (ContextRequest, "request_id", "é", "request_id: Use 1 to 200 printable ASCII characters"),
+        (GapsRequest, "since", "now", "since: should be a date such as 2026-07-02, or days such as 7d"),
         (ContextRequest, "budget", 0, "budget: Input should be greater than or equal to 1"),
     ],
 )

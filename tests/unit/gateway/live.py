@@ -36,7 +36,7 @@ class ScriptedClient:
         self.error: Exception | None = None
         self.body: bytes | None = None
 
-    async def check(self) -> None:
+    async def check(self, *_: str) -> None:
         if isinstance(self.error, MemError):
             raise self.error
         await self._wait()

@@ -46,11 +46,14 @@ class StubClient:
     def __init__(self) -> None:
         self.requests: list[Any] = []
         self.error: Exception | None = None
+        self.away: set[str] = set()
         self.notes: tuple[str, ...] = ()
 
-    async def check(self) -> None:
+    async def check(self, *needed: str) -> None:
         if self.error is not None:
             raise self.error
+        if gone := self.away.intersection(needed):
+            raise Unavailable(f"No worker of {gone} polls.")
 
     async def look_up(self, request, *, readable=None):
         check_inputs(request)
@@ -439,7 +442,9 @@ async def test_an_unknown_route_or_method_is_a_problem(http, method, path, statu
 
 async def test_health_is_the_process_and_readiness_the_parts(http, stub):
     """`/healthz` answers whatever is down; `/readyz` says what is, and when to ask again."""
-    assert (await http.get("/readyz")).json() == {"status": "ready", "database": "none"}
+    assert (await http.get("/readyz")).json() == {"status": "ready", "writes": "ok", "database": "none"}
+    stub.away = {"writes"}
+    assert (await http.get("/readyz")).json() == {"status": "ready", "writes": "away", "database": "none"}
     stub.error = Unavailable("No worker polls task queue 'mem'.", "Start one: `mem worker`.")
     assert (await http.get("/healthz")).json() == {"status": "ok"}
     response = await http.get("/readyz")

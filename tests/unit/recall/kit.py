@@ -14,7 +14,7 @@ from mem.domain.lookup import LookUpInput
 from mem.domain.nodes import Node
 from mem.domain.query import QueryInput
 from mem.parsing import extract
-from mem.ports import AppendPlan, Candidate, RerankQuery, Skill
+from mem.ports import AppendPlan, Candidate, Document, RerankQuery, Skill
 from mem.recall.look_up import LookUp, LookUpPorts
 from mem.recall.outcome import LookUpOutcome
 from mem.recall.query_memories import QueryMemories, QueryPorts
@@ -24,6 +24,7 @@ from mem.testing import (
     FakeFailures,
     FakeLedger,
     FakeMemories,
+    FakeReference,
     FakeReranker,
     FakeSkills,
     FakeState,
@@ -147,9 +148,9 @@ class World:
     async def document(self, text: str, *, project: str = "*", source: str = "d.md") -> str:
         """Add a chunk of reference."""
         node = Node(level="R", project=project, text=text, source=source)
-        memories = FakeMemories(self.state)
-        await memories.add_reference([node], source)
-        await memories.embed_reference([node.sha], self.embedder)
+        reference = FakeReference(self.state)
+        await reference.put([Document(project, source, (node,))])
+        await reference.complete([node.sha], self.embedder)
         return node.sha
 
     async def teach(self, name: str, description: str, *, project: str = "*") -> None:

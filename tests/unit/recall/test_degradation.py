@@ -11,26 +11,14 @@ from typing import Any
 import pytest
 import structlog
 
-from mem.domain.errors import ModelMismatch, RequestConflict, Unavailable
+from mem.domain.errors import ModelMismatch, RequestConflict
 from mem.ports import LedgerKey, Reach, Seen, Settlement
 from mem.recall.legs import LEG_SECONDS, MAX_REASON, TOTAL_SECONDS, Legs, _TimeUpError
 from mem.recall.look_up import OPERATION
+from tests.unit.recall.faults import DOWN, FAULTS, REASONS
 from tests.unit.recall.kit import NPM_LOG, Scores, World, hang, texts
 from tests.unit.recall.test_look_up import DOC, FIX, full_house
 
-DOWN = Unavailable("The database at db:5432 does not answer.", "Check it.")
-FAULTS = {
-    "timeout": hang,
-    "unavailable": DOWN,
-    "refused": ConnectionRefusedError("refused"),
-    "bug": KeyError("x" * 999),
-}
-REASONS = {
-    "timeout": "timeout after 0.3 s",
-    "unavailable": "The database at db:5432 does not answer. Check it.",
-    "refused": "refused",
-    "bug": "unexpected KeyError",
-}
 LEG = 0.3
 
 

@@ -7,24 +7,12 @@ from typing import Any
 
 import pytest
 
-from mem.domain.errors import RequestConflict, Unavailable
+from mem.domain.errors import RequestConflict
 from mem.domain.query import OPERATION
 from mem.ports import LedgerKey
+from tests.unit.recall.faults import DOWN, FAULTS, REASONS
 from tests.unit.recall.kit import World, hang
 
-DOWN = Unavailable("The database at db:5432 does not answer.", "Check it.")
-FAULTS = {
-    "timeout": hang,
-    "unavailable": DOWN,
-    "refused": ConnectionRefusedError("refused"),
-    "bug": KeyError("x" * 999),
-}
-REASONS = {
-    "timeout": "timeout after 0.3 s",
-    "unavailable": "The database at db:5432 does not answer. Check it.",
-    "refused": "refused",
-    "bug": "unexpected KeyError",
-}
 QUESTION = "kong refuse large uploads"
 
 

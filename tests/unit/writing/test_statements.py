@@ -59,5 +59,5 @@ def test_a_wrong_file_is_told():
     """Whoever edits the shapes reads where."""
     with pytest.raises(RuleError, match=r"statements\.toml is no TOML"):
         read_statement_rules("version = ")
-    with pytest.raises(RuleError, match=r"statements\.toml, shape"):
+    with pytest.raises(RuleError, match=r"statements\.toml, rule vendor-code \(shape"):
         read_statement_rules(packaged_statements().replace("pattern = '\\b(TMPRL", "pattern = '(\\b(TMPRL"))
