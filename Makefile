@@ -21,6 +21,8 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/hadolint docker/Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker/compose.yaml
 
 # One process runs all tests of a file, so that no fixture of a file is made twice. What the tests start, starts
 # faster where what Python compiled is kept.
@@ -58,10 +60,16 @@ bench: install
 	$(BIN)/python bench/abstention.py
 	$(BIN)/python -m bench.poimen
 
-# Needs uv; names no index, so that the lock works with any.
+# Needs uv; names no index, so that the locks work with any. The image's have the versions of the first, as far as it
+# needs them to run and to build the wheel.
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	--no-emit-find-links --quiet
+IMAGE_LOCK := $(LOCK) --constraints requirements.lock --no-annotate --only-binary :all:
 lock:
-	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-emit-index-url --no-emit-find-links --output-file requirements.lock --quiet
+	$(LOCK) pyproject.toml --all-extras --output-file requirements.lock
+	$(IMAGE_LOCK) pyproject.toml --extra worker --extra http --extra mcp --extra telemetry \
+		--output-file docker/requirements.lock
+	echo hatchling | $(IMAGE_LOCK) - --output-file docker/requirements-build.lock
 
 clean:
 	rm -rf .venv build dist
