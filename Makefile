@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test test-slow lint bench lock clean
+.PHONY: install demo test test-slow lint bench screenshots lock clean
 
 install: .venv/installed
 
@@ -49,10 +49,21 @@ bench: install
 	$(BIN)/python bench/abstention.py
 	$(BIN)/python -m bench.poimen
 
+# The pictures of docs/ui.md, by Debian's `chromium` or another one that is called so.
+screenshots: .venv/screenshots
+	$(BIN)/python docs/screenshots/make.py
+
+.venv/screenshots: .venv/installed requirements-screenshots.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-screenshots.lock
+	touch $@
+
 # Needs uv; names no index, so that the lock works with any.
 lock:
 	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-header \
 		--no-emit-index-url --no-emit-find-links --output-file requirements.lock --quiet
+	printf 'pillow\nplaywright\n' | uv pip compile - --constraint requirements.lock --universal --python-version 3.11 \
+		--generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate \
+		--output-file requirements-screenshots.lock --quiet
 
 clean:
 	rm -rf .venv build dist

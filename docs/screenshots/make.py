@@ -126,7 +126,7 @@ async def _take_all(stack: StackFile, memory: MemoryClient, screens: Screens) ->
         log = log_text("python-413.2.log")
         await memory.look_up(ContextRequest(request_id="while-locked", project="homelab", signature_source=log))
         degraded = await _run(stack, context_workflow_id("homelab", "while-locked"))
-        await screens.take(Shot("degraded", f"{degraded}/user-metadata", "at work since"))
+        await screens.take(Shot("degraded", f"{degraded}/user-metadata", "at work since", height=1350))
         await screens.take(Shot("pending", f"{degraded}/pending-activities", "Last Failure", top=370))
 
 
