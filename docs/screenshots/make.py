@@ -24,13 +24,14 @@ from playwright.async_api import BrowserContext, Error, Frame, Page, async_playw
 from psycopg import sql
 from rich.console import Console
 
+from mem.app_dir import find_app_dir
 from mem.cli.demo.material import log_text
 from mem.cli.demo.tour import Tour
 from mem.client import MemoryClient
 from mem.clients.temporal.connection import connect
 from mem.domain.ids import accept_workflow_id, context_workflow_id, replay_workflow_id
 from mem.domain.lookup import ContextRequest
-from mem.local import StackFile, StackOptions, app_parts, find_app_dir, remove_data, running_stack
+from mem.local import StackFile, StackOptions, app_parts, remove_data, running_stack
 from mem.settings import Settings
 
 FOLDER = Path(__file__).parent

@@ -81,6 +81,17 @@ def test_a_failure_is_one_bounded_line_without_stack_and_input() -> None:
     assert written(BoundedFailures(), OSError(f"first\n{RAW_LINE}")).message == "first"
 
 
+def test_causes_that_come_ready_made_are_bounded_too() -> None:
+    """What a worker of before wrote with its stack into a history goes on from there without."""
+    old = Failure(message="Activity task failed", stack_trace="File 1")
+    old.activity_failure_info.activity_type.name = "embed_text"
+    old.cause.message, old.cause.stack_trace = f"{'x' * 900}\n{RAW_LINE}", "File 2"
+    old.cause.application_failure_info.type = "ValueError"
+    failure = written(BoundedFailures(), BoundedFailures().from_failure(old, PayloadConverter.default))
+    assert (failure.stack_trace, failure.cause.stack_trace) == ("", "")
+    assert len(failure.cause.message) == MAX_MESSAGE
+
+
 def test_messages_are_left_to_a_codec_along_the_whole_chain() -> None:
     """Where payloads are encrypted, so is each message, those of causes that came from a history included."""
     first = written(EncodedBoundedFailures(), step(away()))
