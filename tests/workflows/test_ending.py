@@ -11,6 +11,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.failure.v1 import Failure
 from temporalio.client import WorkflowHandle
 
+from mem.domain.errors import Unavailable
 from mem.domain.ids import replay_workflow_id
 from tests.temporal_server import Rig, events, scheduled
 from tests.workflows.material import candidate
@@ -80,7 +81,7 @@ async def test_a_rebuild_goes_on_with_the_next_worker(rig, forks, environment):
             try:
                 await rig.memory.check("writes")
                 break
-            except Exception:
+            except Unavailable:
                 await asyncio.sleep(0.05)
         asked = asyncio.create_task(rig.memory.replay())
         assert (await ending.ended()).code == 0
