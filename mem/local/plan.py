@@ -112,13 +112,21 @@ def _app_launch(home: StackHome, part: PartSpec, env: dict[str, str]) -> Launch:
     return Launch(
         name=part.name,
         argv=part.argv,
-        env=env | part.env,
+        env=env | part.env | _metrics_of(part, env),
         ready=part.ready,
         log=home.log(part.name),
         grace=part.grace,
         start_timeout=part.start_timeout,
         niceness=part.niceness,
     )
+
+
+def _metrics_of(part: PartSpec, env: dict[str, str]) -> dict[str, str]:
+    """Two processes cannot serve at one address: the metrics of the writer are one port above those of the worker."""
+    host, _, port = env.get("MEM_METRICS_ADDRESS", "").rpartition(":")
+    if part.ready != "writers" or not port.isdecimal():
+        return {}
+    return {"MEM_METRICS_ADDRESS": f"{host}:{int(port) + 1}"}
 
 
 def _app_env(stack: StackFile, http_port: int, app_dir: Path | None, *, own_temporal: bool) -> dict[str, str]:
