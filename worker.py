@@ -33,9 +33,12 @@ from activities.replay_journal import ReplayJournal
 from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
+from mem.clients.temporal.ending import end
 from mem.clients.temporal.metrics import CountedCalls
+from mem.clients.temporal.polling import telling_polls
 from mem.clients.temporal.runtime import start_runtime
 from mem.clients.temporal.tracing import open_tracing
+from mem.clients.temporal.tuning import GRACE, POLLERS, Deployment, deployment, lookups_tuner, writes_tuner
 from mem.domain.ids import writes_queue
 from mem.ports import Ledger
 from mem.process import run_process
@@ -78,11 +81,22 @@ Serves = Literal["all", "lookups", "writes"]
 
 
 def build_workers(
-    client: Client, ports: Ports, *, task_queue: str, serves: Serves = "all", interceptors: Sequence[Interceptor] = ()
+    client: Client,
+    ports: Ports,
+    *,
+    task_queue: str,
+    serves: Serves = "all",
+    interceptors: Sequence[Interceptor] = (),
+    grace: timedelta = timedelta(),
+    build: Deployment | None = None,
 ) -> list[Worker]:
     """A worker for each task queue that is served, each with every workflow and activity of this project.
 
     Clients choose the queue by the kind of work; a run that was started plainly on the other one is done there as well.
+
+    Args:
+        grace: how long steps may go on when the worker is shut down; then they are handed back.
+        build: None: the worker is unversioned.
     """
     activities = all_activities(ports)
     return [
@@ -94,8 +108,11 @@ def build_workers(
             workflow_runner=workflow_runner(),
             interceptors=interceptors,
             sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
-            max_concurrent_activities=32,
-            max_concurrent_local_activities=32,
+            tuner=lookups_tuner() if queue == task_queue else writes_tuner(),
+            workflow_task_poller_behavior=POLLERS,
+            activity_task_poller_behavior=POLLERS,
+            graceful_shutdown_timeout=grace,
+            deployment_config=None if build is None else build.config(),
         )
         for queue in served(task_queue, serves)
     ]
@@ -178,9 +195,8 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
     found, serves = find_addresses(settings), settings.worker_serves
     runtime = start_runtime(settings.metrics_address)
     calls = None if settings.metrics_address is None else CountedCalls(runtime.metric_meter)
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    build = deployment(settings.worker_deployment, settings.worker_build_id)
+    stop = stopped_by_signals()
     async with AsyncExitStack() as opened:
         tracing = await opened.enter_async_context(open_tracing("mem-worker", os.environ))
         traced = () if tracing is None else tracing.interceptors
@@ -191,12 +207,38 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
         if serves != "writes":
             await ports.look_up.prepare()
             await ports.ground.prepare()
-        workers = build_workers(client, ports, task_queue=found.task_queue, serves=serves, interceptors=interceptors)
+        workers = build_workers(
+            client,
+            ports,
+            task_queue=found.task_queue,
+            serves=serves,
+            interceptors=interceptors,
+            grace=GRACE,
+            build=build,
+        )
         await opened.enter_async_context(running(workers))
-        log.info("worker ready", task_queues=served(found.task_queue, serves))
+        queues = served(found.task_queue, serves)
+        await opened.enter_async_context(telling_polls(client, queues, settings.health_file))
+        log.info("worker ready", task_queues=queues)
         expiring = asyncio.create_task(expire_answers(ports.ledger))
         await stop.wait()
         expiring.cancel()
+        log.info("worker ends", seconds=GRACE.total_seconds())
+    log.info("worker ended")
+
+
+def stopped_by_signals() -> asyncio.Event:
+    """Is set by SIGTERM or SIGINT; a second one ends the process at once, with the code of a signal."""
+    stop = asyncio.Event()
+
+    def received(number: int) -> None:
+        if stop.is_set():
+            end(128 + number)
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, received, number)
+    return stop
 
 
 async def expire_answers(ledger: Ledger, *, pause: float = EXPIRY_PAUSE_SECONDS) -> None:

@@ -37,6 +37,7 @@ from mem.domain.ids import (
     query_workflow_id,
     rebuild_workflow_id,
     replay_workflow_id,
+    user_scope,
     writes_queue,
 )
 from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
@@ -63,7 +64,10 @@ REBUILD_LIFETIME = timedelta(days=15)
 NIGHTLY_LIFETIME = timedelta(hours=20)
 """A check that no worker took keeps no other night from its own."""
 
-REPLAY_PAGE = 1000
+FAIR_CHARACTERS = 16
+"""Of the hash of a user, which stands for whose turn it is."""
+
+REPLAY_PAGE = 250
 REGENERATE_PAGE = 50
 """Records or memories to a step's transaction or batch."""
 
@@ -184,6 +188,7 @@ class MemoryClient:
             lifetime=ACCEPT_LIFETIME,
             attributes=_attributes(request.project, prepared.message.tool),
             task_queue=self._queues["writes"],
+            fair=request.project,
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(AcceptAnswer.model_validate_json(body), body, prepared.notes)
@@ -219,6 +224,7 @@ class MemoryClient:
             lifetime=LOOK_UP_LIFETIME,
             attributes=_attributes(request.project, prepared.message.tool),
             task_queue=self._queues["lookups"],
+            fair=request.project,
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(ContextAnswer.model_validate_json(body), body, prepared.notes, prepared.sent)
@@ -253,6 +259,7 @@ class MemoryClient:
             lifetime=LOOK_UP_LIFETIME,
             attributes=_attributes(request.project, None),
             task_queue=self._queues["lookups"],
+            fair=request.project,
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(QueryAnswer.model_validate_json(body), body, prepared.notes)
@@ -291,6 +298,7 @@ class MemoryClient:
             lifetime=LOOK_UP_LIFETIME,
             attributes=TypedSearchAttributes.empty,
             task_queue=self._queues["lookups"],
+            fair=user_scope(request.user_id)[:FAIR_CHARACTERS],
         )
         body = await send(self._client, call, deadline=deadline)
         return Reply(GroundAnswer.model_validate_json(body), body, prepared.notes)

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import mem
+from mem.app_dir import find_app_dir
 from mem.clients.temporal.connection import payload_keys
 from mem.domain.errors import MemError, StackError
 from mem.local import place, postgres, temporal
 from mem.local.answers import check
-from mem.local.options import PartSpec, StackOptions, find_app_dir
+from mem.local.options import PartSpec, StackOptions
 from mem.local.ports import HOST, choose
 from mem.local.processes import Launch
 from mem.local.stack_file import PartRecord, StackFile, StackHome, TemporalAddress
@@ -131,10 +132,12 @@ def _metrics_of(part: PartSpec, env: dict[str, str]) -> dict[str, str]:
 def _app_env(stack: StackFile, http_port: int, app_dir: Path | None, *, own_temporal: bool) -> dict[str, str]:
     """The caller's environment with this stack's addresses."""
     env = dict(os.environ)
+    env.pop("MEM_HEALTH_FILE", None)  # it is of one process
     if own_temporal:
         # TLS or a key meant for another server would break the connection to ours.
         env = {name: value for name, value in env.items() if not name.startswith("TEMPORAL_")}
         env["TEMPORAL_CONFIG_FILE"] = os.devnull
+        env["TEMPORAL_API_KEY"] = ""  # a secret file is not looked for where the environment names it
     env |= {
         "MEM_DATABASE_URL": stack.database_url,
         "TEMPORAL_ADDRESS": stack.temporal.address,

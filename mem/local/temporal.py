@@ -17,6 +17,8 @@ DYNAMIC_CONFIG = {
     "history.transferProcessorMaxPollRPS": "2000",
     "history.timerProcessorMaxPollRPS": "2000",
     "history.outboundProcessorMaxPollRPS": "2000",
+    # Or a flood of one project's candidates would hold up those of all others.
+    "matching.enableFairness": "true",
 }
 # synchronous=OFF survives the death of the server, not that of the machine: what must last is in Postgres.
 SQLITE_PRAGMAS = {"journal_mode": "WAL", "synchronous": "OFF"}

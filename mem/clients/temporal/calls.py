@@ -17,6 +17,7 @@ from temporalio.client import (
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.common import (
+    Priority,
     SearchAttributeKey,
     SearchAttributePair,
     TypedSearchAttributes,
@@ -78,6 +79,8 @@ class Call(NamedTuple):
     lifetime: timedelta
     attributes: TypedSearchAttributes
     task_queue: str
+    fair: str
+    """Whose call it is: where one has sent many, those of others are not behind them."""
 
 
 async def send(client: Client, call: Call, *, deadline: float) -> bytes:
@@ -138,6 +141,7 @@ async def _attempt(client: Client, call: Call, rpc_timeout: timedelta) -> Answer
         static_summary=call.summary,
         static_details=asked(call.message),
         search_attributes=call.attributes.updated(PENDING),
+        priority=Priority(fairness_key=call.fair),
         result_type=call.result,
     )
     try:

@@ -16,7 +16,7 @@ from temporalio.client import (
     WorkflowQueryFailedError,
     WorkflowQueryRejectedError,
 )
-from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.common import Priority, TypedSearchAttributes, WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from mem.clients.temporal.calls import PENDING, failure_of, rpc_failure_of, target_of
@@ -26,6 +26,9 @@ from mem.domain.replaying import Progress
 
 WATCH_SECONDS = 0.5
 """How often a run is asked where it stands."""
+
+LAST = 5
+"""The lowest priority that a server has unless it is told otherwise: a candidate goes before a rebuild."""
 
 Watch = Callable[[Progress], None]
 
@@ -62,6 +65,7 @@ async def run_to_end(
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             execution_timeout=lifetime,
             static_summary=summary,
+            priority=Priority(priority_key=LAST),
             static_details=asked(message),
             search_attributes=TypedSearchAttributes([PENDING]),
             result_type=result_type,
