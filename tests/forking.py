@@ -28,7 +28,10 @@ from mem.writing.candidate import Candidate
 from mem.writing.gate import judge
 from mem.writing.projector import derive
 
-LOADED = ("worker", "mem.reading", "mem.wiring", "tests.faults.killing_worker", "tests.faults.slow_reference")
+LOADED = (
+    "worker", "mem.reading", "mem.wiring", "tests.faults.killing_worker", "tests.faults.ending_worker",
+    "tests.faults.plain_worker", "tests.faults.slow_reference",
+)  # fmt: skip
 LOG = Node(level="L0", project="p", text="npm ERR! code ERESOLVE\n", source="ci:1")
 LESSON = Node(level="L1", project="p", text="npm ci fails with ERESOLVE: react 19 is not in the peer range.")
 

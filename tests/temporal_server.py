@@ -25,6 +25,7 @@ from mem.addresses import find_addresses
 from mem.client import MemoryClient
 from mem.clients.temporal.converter import data_converter
 from mem.clients.temporal.search_attributes import SEARCH_ATTRIBUTES
+from mem.clients.temporal.tuning import Deployment
 from mem.domain.ids import accept_workflow_id, context_workflow_id, ground_workflow_id, query_workflow_id
 from mem.domain.payload_keys import PayloadKey
 from mem.local.temporal import DYNAMIC_CONFIG, binary
@@ -80,7 +81,12 @@ class Rig:
 
     @asynccontextmanager
     async def working(
-        self, interceptors: Sequence[Interceptor] = (), *, serves: Serves = "all", **ports: Any
+        self,
+        interceptors: Sequence[Interceptor] = (),
+        *,
+        serves: Serves = "all",
+        build: Deployment | None = None,
+        **ports: Any,
     ) -> AsyncIterator[None]:
         """Run the real worker, some ports replaced; those of a use case are `look_up_<name>` and so on."""
         cases = {"look_up": LookUp, "query": QueryMemories, "ground": GroundTurns}
@@ -91,7 +97,12 @@ class Rig:
             ports.setdefault(name, case(legs_of, leg_seconds=seconds, total_seconds=seconds + 1))
         given = replace(self.ports, **ports)
         workers = build_workers(
-            self.temporal, given, task_queue=self.task_queue, serves=serves, interceptors=interceptors
+            self.temporal,
+            given,
+            task_queue=self.task_queue,
+            serves=serves,
+            interceptors=interceptors,
+            build=build,
         )
         async with running(workers):
             yield

@@ -19,6 +19,9 @@ DYNAMIC_CONFIG = {
     "history.outboundProcessorMaxPollRPS": "2000",
     # Or a flood of one project's candidates would hold up those of all others.
     "matching.enableFairness": "true",
+    # The order is that of a partition, and one server alone has no use for more.
+    "matching.numTaskqueueReadPartitions": "1",
+    "matching.numTaskqueueWritePartitions": "1",
 }
 # synchronous=OFF survives the death of the server, not that of the machine: what must last is in Postgres.
 SQLITE_PRAGMAS = {"journal_mode": "WAL", "synchronous": "OFF"}
