@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test test-slow lint replay histories bench lock clean
+.PHONY: install demo test test-slow lint replay histories bench screenshots lock clean
 
 install: .venv/installed
 
@@ -60,6 +60,14 @@ bench: install
 	$(BIN)/python bench/abstention.py
 	$(BIN)/python -m bench.poimen
 
+# The pictures of docs/ui.md, by Debian's `chromium` or another one that is called so.
+screenshots: .venv/screenshots
+	$(BIN)/python docs/screenshots/make.py
+
+.venv/screenshots: .venv/installed requirements-screenshots.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-screenshots.lock
+	touch $@
+
 # Needs uv; names no index, so that the locks work with any. The image's have the versions of the first, as far as it
 # needs them to run and to build the wheel.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
@@ -70,6 +78,8 @@ lock:
 	$(IMAGE_LOCK) pyproject.toml --extra worker --extra http --extra mcp --extra telemetry \
 		--output-file docker/requirements.lock
 	echo hatchling | $(IMAGE_LOCK) - --output-file docker/requirements-build.lock
+	printf 'pillow\nplaywright\n' | $(LOCK) - --constraints requirements.lock --no-annotate \
+		--output-file requirements-screenshots.lock
 
 clean:
 	rm -rf .venv build dist

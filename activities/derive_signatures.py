@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 
 from temporalio import activity
 
 from activities.errors import reporting
 from mem.domain.errors import Unavailable
+from mem.domain.pacing import rest_after
 from mem.domain.rebuild import Compared, DerivedBatch, DeriveStep, RebuildReport
 from mem.parsing import current_algo
 from mem.ports import Failures, Memories
@@ -21,14 +23,17 @@ BATCH_SECONDS = 10.0
 class DeriveSignatures:
     """Extracts the signatures of the L0 parents again, as an acceptance does, and stores what is missing."""
 
-    def __init__(self, memories: Memories, failures: Failures) -> None:
+    def __init__(
+        self, memories: Memories, failures: Failures, *, rest: Callable[[float], Awaitable[object]] = asyncio.sleep
+    ) -> None:
         self._memories = memories
         self._failures = failures
+        self._rest = rest
 
     @activity.defn(name="derive_signatures")
     @reporting
     async def derive_signatures(self, step: DeriveStep) -> DerivedBatch:
-        """Derive and store, or compare only, a batch of memories; each is one transaction, safe to repeat.
+        """Derive and store, or compare only, a batch of memories; each is one transaction, safe to repeat, and a rest.
 
         Raises:
             Unavailable: this worker is of another release than the caller, and would derive another version.
@@ -43,7 +48,9 @@ class DeriveSignatures:
         report = RebuildReport(check=step.check, algo=algo)
         ends = time.monotonic() + BATCH_SECONDS
         for sha in shas:
+            began = time.monotonic()
             found = await self._derive(sha, check=step.check)
+            await self._rest(rest_after(time.monotonic() - began))
             differs = [sha] if found.new or found.changed else []
             report = report.plus(RebuildReport(algo=algo, memories=1, differing=differs, **found._asdict()))
             if time.monotonic() > ends:

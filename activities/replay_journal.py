@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Awaitable, Callable
 
 from temporalio import activity
 
 from activities.counting import show_drift
 from activities.errors import reporting
+from mem.domain.pacing import rest_after
 from mem.domain.replaying import Position, ReplayReport, ReplayStep, Shadow
 from mem.ports import Rebuilding
 
@@ -18,8 +21,9 @@ STRETCH_SECONDS = 3.0
 class ReplayJournal:
     """Makes the projections anew beside the live ones, and compares or exchanges the two."""
 
-    def __init__(self, rebuilding: Rebuilding) -> None:
+    def __init__(self, rebuilding: Rebuilding, *, rest: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
         self._rebuilding = rebuilding
+        self._rest = rest
 
     @activity.defn(name="begin_replay")
     @reporting
@@ -30,12 +34,16 @@ class ReplayJournal:
     @activity.defn(name="replay_records")
     @reporting
     async def replay_records(self, step: ReplayStep) -> Position:
-        """Replay page after page for a few seconds, or up to the last record."""
+        """Replay page after page for a few seconds, or up to the last record, with a rest after each."""
         ends = time.monotonic() + STRETCH_SECONDS
-        position = await self._rebuilding.replay(step, step.page)
-        while position.seq < position.length and time.monotonic() < ends:
+        while True:
+            began = time.monotonic()
             position = await self._rebuilding.replay(step, step.page)
-        return position
+            if position.seq >= position.length:
+                return position
+            await self._rest(rest_after(time.monotonic() - began))
+            if time.monotonic() >= ends:
+                return position
 
     @activity.defn(name="index_replayed")
     @reporting

@@ -67,7 +67,7 @@ NIGHTLY_LIFETIME = timedelta(hours=20)
 FAIR_CHARACTERS = 16
 """Of the hash of a user, which stands for whose turn it is."""
 
-REPLAY_PAGE = 1000
+REPLAY_PAGE = 250
 REGENERATE_PAGE = 50
 """Records or memories to a step's transaction or batch."""
 

@@ -95,11 +95,12 @@ class Settings(BaseSettings):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _usable(cls, value: object) -> object:
-        """A secret file that cannot be used is a wrong value."""
+    def _usable(cls, value: object, info: ValidationInfo) -> object:
+        """A secret file that cannot be used is a wrong value, and a variable set to blanks names nothing."""
         if isinstance(value, SecretFileError):
             raise value
-        return value
+        blank = isinstance(value, str) and not value.strip()
+        return cls.model_fields[str(info.field_name)].default if blank else value
 
     @field_validator("secrets_dir")
     @classmethod
@@ -108,17 +109,3 @@ class Settings(BaseSettings):
         if folder is not None and not folder.is_dir():
             raise ValueError(f"{folder} is no folder; name the one that holds the secrets, or unset MEM_SECRETS_DIR")
         return folder
-
-    @field_validator(
-        "worker_serves", "worker_deployment", "worker_build_id",
-        "http_host", "metrics_address", "tokens_file", "tokens",
-        "chat_model", "embedding_model", "embedding_dimensions", "openai_api_key", "openai_base_url",
-        "rerank_url", "rerank_path", "rerank_model", "rerank_key", "rerank_scores", "rerank_calibration",
-        "rerank_seconds", "rerank_most", "rerank_batch",
-        mode="before",
-    )  # fmt: skip
-    @classmethod
-    def _blank_is_unset(cls, value: object, info: ValidationInfo) -> object:
-        """A variable that is set to nothing names nothing."""
-        blank = isinstance(value, str) and not value.strip()
-        return cls.model_fields[str(info.field_name)].default if blank else value

@@ -89,9 +89,9 @@ class Answering(Generic[OutcomeT]):
             parts = [*self.steps.markdown(), "", *self._story.splitlines()]
         workflow.set_current_details(bounded([*parts, "", *self._asked.splitlines()]).strip())
 
-    async def step(self, name: str, summary: str, work: Awaitable[ResultT]) -> ResultT:
-        """The result of a step, which is shown while it is at work and after."""
-        self.steps.begin(name, summary)
+    async def step(self, name: str, summary: str, work: Awaitable[ResultT], *, patient: bool = False) -> ResultT:
+        """The result of a step, which is shown while it is at work and after; see `Steps.begin`."""
+        self.steps.begin(name, summary, patient=patient)
         self.tell()
         try:
             result = await work

@@ -24,13 +24,14 @@ from playwright.async_api import BrowserContext, Error, Frame, Page, async_playw
 from psycopg import sql
 from rich.console import Console
 
+from mem.app_dir import find_app_dir
 from mem.cli.demo.material import log_text
 from mem.cli.demo.tour import Tour
 from mem.client import MemoryClient
 from mem.clients.temporal.connection import connect
 from mem.domain.ids import accept_workflow_id, context_workflow_id, replay_workflow_id
 from mem.domain.lookup import ContextRequest
-from mem.local import StackFile, StackOptions, find_app_dir, remove_data, running_stack
+from mem.local import StackFile, StackOptions, app_parts, remove_data, running_stack
 from mem.settings import Settings
 
 FOLDER = Path(__file__).parent
@@ -40,6 +41,8 @@ SIDEBAR, HEADER = 256, 60
 MARGIN = 24
 COLOURS = 96
 MAX_BYTES = 200_000
+START_SECONDS = 240.0
+"""For a part to be ready on a machine that does other things too."""
 PATIENCE = 60_000
 """Milliseconds for a page, or for a text on it, to appear."""
 
@@ -98,7 +101,10 @@ async def make(chromium: str) -> None:
     settings = Settings()
     home = Path(tempfile.mkdtemp(prefix="mem-screenshots-"))
     try:
-        async with running_stack(home, StackOptions(app_dir=find_app_dir(settings.app_dir))) as stack:
+        # No lookup has to be kept from waiting for a write: each part gets the time that there is.
+        parts = tuple(part.model_copy(update={"niceness": 0, "start_timeout": START_SECONDS}) for part in app_parts())
+        options = StackOptions(app_dir=find_app_dir(settings.app_dir), parts=parts)
+        async with running_stack(home, options) as stack:
             memory = await MemoryClient.connect(
                 address=stack.temporal.address, namespace=stack.temporal.namespace, task_queue=stack.task_queue
             )
@@ -126,7 +132,7 @@ async def _take_all(stack: StackFile, memory: MemoryClient, screens: Screens) ->
         log = log_text("python-413.2.log")
         await memory.look_up(ContextRequest(request_id="while-locked", project="homelab", signature_source=log))
         degraded = await _run(stack, context_workflow_id("homelab", "while-locked"))
-        await screens.take(Shot("degraded", f"{degraded}/user-metadata", "at work since"))
+        await screens.take(Shot("degraded", f"{degraded}/user-metadata", "at work since", height=1350))
         await screens.take(Shot("pending", f"{degraded}/pending-activities", "Last Failure", top=370))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mem.cli.common import Format, OutputFormat, add_noun, explained, run, say, show_json, tell
+from mem.cli.common import Format, OutputFormat, add_noun, explained, run, show_json, tell
 from mem.cli.connect import connected
 from mem.domain.errors import InvalidRequest
 
@@ -27,6 +27,7 @@ def register(app: typer.Typer) -> None:
 
 def on(
     at: Annotated[str, typer.Option(metavar="HH:MM", help="When, in UTC.")] = DEFAULT_AT,
+    output: Format = OutputFormat.TEXT,
 ) -> None:
     """Check every night, as `mem rebuild --from-log --check` does; again, to change the time.
 
@@ -35,26 +36,33 @@ def on(
     """
     with explained():
         when = _time_of(at)
-        run(_schedule(when))
-        say(f"Every table is compared with the journal every day at {when:%H:%M} UTC.")
+        _print(run(_schedule(when)), output)
 
 
-def off() -> None:
+def off(output: Format = OutputFormat.TEXT) -> None:
     """Check no more; a check that is at work goes on."""
     with explained():
-        say("The nightly check is off." if run(_unschedule()) else "There was no nightly check.")
+        removed = run(_unschedule())
+        if output is OutputFormat.JSON:
+            show_json({"removed": removed})
+        else:
+            tell("The nightly check is off." if removed else "There was no nightly check.")
 
 
 def show(output: Format = OutputFormat.TEXT) -> None:
     """Tell when the next check is, and what came of the last one; exit 1 where there is none, or rows differed."""
     with explained():
         found = run(_find())
-        if output is OutputFormat.JSON:
-            show_json(None if found is None else found.model_dump(mode="json"))
-        else:
-            tell("There is no nightly check: `mem schedule on` makes one." if found is None else _told(found))
+        _print(found, output)
         if found is None or (found.last is not None and found.last.state in {"differs", "failed"}):
             raise typer.Exit(1)
+
+
+def _print(found: NightlyCheck | None, output: OutputFormat) -> None:
+    if output is OutputFormat.JSON:
+        show_json(None if found is None else found.model_dump(mode="json"))
+    else:
+        tell("There is no nightly check: `mem schedule on` makes one." if found is None else _told(found))
 
 
 def _time_of(at: str) -> time:
@@ -64,8 +72,10 @@ def _time_of(at: str) -> time:
         raise InvalidRequest(f"{at!r} is no time of day.", "Write hours and minutes in UTC, such as 03:00.") from None
 
 
-async def _schedule(at: time) -> None:
-    await (await connected()).schedule_check(at)
+async def _schedule(at: time) -> NightlyCheck | None:
+    client = await connected()
+    await client.schedule_check(at)
+    return await client.scheduled_check()
 
 
 async def _unschedule() -> bool:

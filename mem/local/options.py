@@ -15,8 +15,8 @@ ReadyKind = Literal["postgres", "temporal", "exit", "http", "pollers", "writers"
 process; `writers`: that of writes has one. `alive`: its process exists.
 """
 
-NICENESS = 10
-"""Of the part that writes: a tenth of the processor while others want all of it, and all of what they leave."""
+NICENESS = 5
+"""Of the part that writes: a third of what each other part gets while all want more, and all of what they leave."""
 
 Port = int | None
 """A fixed port, or None for a free one."""

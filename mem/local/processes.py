@@ -124,7 +124,7 @@ async def spawn(launch: Launch, stdin: int = asyncio.subprocess.DEVNULL) -> asyn
     user = launch.run_as
     log = os.open(launch.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
-        child = await asyncio.create_subprocess_exec(
+        return await asyncio.create_subprocess_exec(
             *launch.argv,
             stdin=stdin,
             stdout=log,
@@ -144,17 +144,15 @@ async def spawn(launch: Launch, stdin: int = asyncio.subprocess.DEVNULL) -> asyn
         ) from error
     finally:
         os.close(log)
-    if launch.niceness:
-        _stand_back(child.pid, launch.niceness)
-    return child
 
 
-def _stand_back(pid: int, niceness: int) -> None:
+def stand_back(pid: int, niceness: int) -> None:
     """Give a process, and all that it will start, less of the processor while others want it."""
-    with suppress(OSError):  # it has ended already
-        os.setpriority(os.PRIO_PROCESS, pid, niceness)
-    # Linux may weigh sessions against each other, each part being one, and niceness within them alone.
-    with suppress(OSError):
+    with suppress(OSError):  # it has ended already, or the system is none that tells
+        # To Linux a thread is a process, and each has its own niceness.
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness)
+        # It may weigh sessions against each other, each part being one, and niceness within them alone.
         Path(f"/proc/{pid}/autogroup").write_text(str(niceness), encoding="ascii")
 
 

@@ -26,6 +26,7 @@ from mem.local.processes import (
     identify,
     rotate,
     spawn,
+    stand_back,
 )
 from mem.local.stack_file import (
     PartRecord,
@@ -195,6 +196,9 @@ class _Supervisor:
         except TimeoutError:
             await end_child(child, launch.stop_signal, launch.grace)
             raise failure(launch, f"did not answer within {launch.start_timeout:.0f} s") from None
+        if launch.niceness:
+            # Not before it answers: loading models in what a busy machine leaves could take it minutes.
+            stand_back(child.pid, launch.niceness)
         if launch.ready == "exit":
             self._started.pop(launch.name, None)
             self._record()

@@ -127,11 +127,17 @@ async def advance(connection: Connection, shadow: Shadow, limit: int) -> Chained
     return reached
 
 
-async def catch_up(connection: Connection, shadow: Shadow, limit: int) -> Chained:
-    """Replay all that this transaction sees, and count the vectors."""
+async def replay_on(connection: Connection, shadow: Shadow, limit: int) -> Chained:
+    """Replay page after page until there are no more."""
     at = await position(connection, shadow)
     while (reached := await advance(connection, shadow, limit)) != at:
         at = reached
+    return at
+
+
+async def catch_up(connection: Connection, shadow: Shadow, limit: int) -> Chained:
+    """Replay all that this transaction sees, and count the vectors."""
+    at = await replay_on(connection, shadow, limit)
     await connection.execute(sql("replay.forget_counts"))
     await connection.execute(sql("replay.count_vectors"))
     return at
@@ -166,8 +172,10 @@ async def exchange(connection: Connection, shadow: Shadow, limit: int) -> Chaine
     schema = schema_of(shadow)
     triggers = await (await connection.execute(sql("shadow.triggers"), {"tables": list(PROJECTIONS)})).fetchall()
     await connection.execute(sql("shadow.lock_migration"))
-    await connection.execute(sql("journal.lock_writers_out"))
     await enter(connection, schema)
+    # What was recorded while the indexes were built, so that little is left to do while writers wait.
+    await replay_on(connection, shadow, limit)
+    await connection.execute(sql("journal.lock_writers_out"))
     reached = await catch_up(connection, shadow, limit)
     await _lock_readers_out(connection)
     await connection.execute(compose.SQL(sql("shadow.drop_live")).format(tables=tables_of("mem")))

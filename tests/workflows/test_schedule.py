@@ -13,6 +13,7 @@ from mem.domain.replaying import NightlyCheck
 from mem.store.pool import open_pool
 from tests.temporal_server import Rig, eventually
 from tests.workflows.material import candidate
+from workflows.search_attributes import MEM_OUTCOME
 
 
 @pytest.fixture
@@ -59,6 +60,7 @@ async def test_a_night_is_checked_and_what_differs_is_told(rig, schedule, databa
     assert second.last.workflow_id.startswith("check:journal-")
     run = await rig.temporal.get_workflow_handle(second.last.workflow_id).describe()
     assert run.task_queue == writes_queue(rig.task_queue)
+    assert run.typed_search_attributes.get(MEM_OUTCOME) == "differs"
     assert (second.next.hour, second.next.minute) == (3, 30)
 
 

@@ -1,7 +1,9 @@
 -- name: enter
--- For this transaction: unqualified names are those of the shadow schema, and statements take as long as they take.
+-- For this transaction: unqualified names are those of the shadow schema, statements take as long as they take, and
+-- none takes more than one processor: lookups go on meanwhile.
 SELECT set_config('search_path', %(path)s, true), set_config('statement_timeout', '0', true),
-       set_config('maintenance_work_mem', '256MB', true)
+       set_config('maintenance_work_mem', '256MB', true), set_config('max_parallel_maintenance_workers', '0', true),
+       set_config('max_parallel_workers_per_gather', '0', true)
 
 -- name: exists
 -- Whether a schema has the state of a replay.

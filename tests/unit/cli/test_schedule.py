@@ -48,9 +48,11 @@ def nightly(state: str | None = None, **fields) -> NightlyCheck:
 
 @pytest.mark.parametrize(("arguments", "at"), [([], time(3, 0)), (["--at", "23:15"], time(23, 15))])
 def test_it_is_switched_on_for_a_time(memory, arguments, at):
-    """Three in the morning, or what is said; stdout stays empty."""
+    """Three in the morning, or what is said; the answer is what there is now."""
+    memory.found = nightly()
     result = run(app, ["schedule", "on", *arguments])
-    assert (result.exit_code, result.stdout, memory.at) == (0, "", at)
+    assert (result.exit_code, memory.at) == (0, at)
+    assert result.stdout == "next check: 2026-12-02 03:00 UTC\nlast check: none yet\n"
 
 
 @pytest.mark.parametrize("at", ["25:00", "3", "noon", "03:00:00"])
