@@ -361,7 +361,7 @@ class MemoryClient:
             schedule_id=NIGHTLY_SCHEDULE_ID,
             workflow="RebuildProjections",
             workflow_id=replay_workflow_id(check=True),
-            message=RebuildInput(task="replay", check=True, page=REPLAY_PAGE),
+            message=RebuildInput(task="replay", check=True, nightly=True, page=REPLAY_PAGE),
             task_queue=self._queues["writes"],
             summary="Compare every projection with the journal, every night",
             lifetime=NIGHTLY_LIFETIME,
