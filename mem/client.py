@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from datetime import time as time_of_day
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client, Interceptor
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 from temporalio.runtime import Runtime
-from temporalio.service import RPCError
 
-from mem.clients.temporal.calls import Call, send, target_of
+from mem.clients.temporal.calls import Call, send
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.jobs import Watch, run_to_end
 from mem.clients.temporal.runs import list_runs
 from mem.clients.temporal.schedules import Daily, find_daily, start_daily, stop_daily
+from mem.clients.temporal.serving import check_served
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, AcceptResult, check_limits
 from mem.domain.answers import Answer
-from mem.domain.errors import Unavailable
 from mem.domain.grounding import GroundAnswer, GroundRequest, check_message
 from mem.domain.ids import (
     NIGHTLY_SCHEDULE_ID,
@@ -54,9 +49,6 @@ AnswerT = TypeVar("AnswerT", bound=BaseModel)
 DEADLINE_SECONDS = 90.0
 TURN_DEADLINE_SECONDS = 40.0
 """A user waits for the turn: beyond what a controller is given, and no longer."""
-CHECK_SECONDS = 5.0
-POLLER_SECONDS = 75.0
-"""A poll lasts a minute at most; the rest is for clocks that differ."""
 ACCEPT_LIFETIME = timedelta(days=15)
 LOOK_UP_LIFETIME = timedelta(days=8)
 REBUILD_LIFETIME = timedelta(days=15)
@@ -121,7 +113,7 @@ class MemoryClient:
         return cls(client, task_queue=task_queue)
 
     async def check(self, *needed: Work) -> None:
-        """Return if Temporal answers and a worker polls the task queue of each kind of work that is needed.
+        """Return if Temporal answers and a worker gets the work of each kind that is needed.
 
         Args:
             needed: none: both.
@@ -130,24 +122,7 @@ class MemoryClient:
             Unavailable: either is missing; the cause says which.
         """
         for work in needed or self._queues:
-            await self._check(self._queues[work])
-
-    async def _check(self, task_queue: str) -> None:
-        request = DescribeTaskQueueRequest(
-            namespace=self._client.namespace,
-            task_queue=TaskQueue(name=task_queue),
-            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        )
-        try:
-            async with asyncio.timeout(CHECK_SECONDS):
-                described = await self._client.workflow_service.describe_task_queue(request)
-        except (RPCError, TimeoutError) as error:
-            where = target_of(self._client)
-            raise Unavailable(f"Temporal at {where} does not answer.", "Check `mem status`.") from error
-        # A server lists a poller for minutes after its process was killed; one that lives comes back within a minute.
-        since = time.time() - POLLER_SECONDS
-        if not any(poller.last_access_time.ToNanoseconds() / 1e9 >= since for poller in described.pollers):
-            raise Unavailable(f"No worker polls task queue {task_queue!r}.", "Start one: `mem worker`.")
+            await check_served(self._client, self._queues[work])
 
     async def accept(
         self,

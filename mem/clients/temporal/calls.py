@@ -26,6 +26,7 @@ from temporalio.common import (
 from temporalio.exceptions import ApplicationError, FailureError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from mem.clients.temporal.serving import check_served
 from mem.clients.temporal.waiting import awaited, is_stuck
 from mem.domain import errors
 from mem.domain.accepting import AcceptInput, AcceptResult
@@ -234,8 +235,12 @@ async def _with_pending(client: Client, call: Call, reason: MemError, end: float
     try:
         async with asyncio.timeout(min(DESCRIBE_SECONDS, max(SHORTEST_ATTEMPT_SECONDS, end - time.monotonic()))):
             told = await awaited(client, call.workflow_id)
+            if not told:
+                await check_served(client, call.task_queue)
     except (RPCError, TimeoutError):
         return reason
+    except Unavailable as unserved:
+        return Unavailable(f"{reason.cause} {unserved.cause}", unserved.remedy)
     return Unavailable(f"{reason.cause}{told}", reason.remedy)
 
 
