@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -33,12 +32,12 @@ from activities.replay_journal import ReplayJournal
 from activities.settle_answer import SettleAnswer
 from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
-from mem.clients.temporal.ending import end
+from mem.clients.temporal.ending import stopped_by_signals
 from mem.clients.temporal.metrics import CountedCalls
 from mem.clients.temporal.polling import telling_polls
 from mem.clients.temporal.runtime import start_runtime
 from mem.clients.temporal.tracing import open_tracing
-from mem.clients.temporal.tuning import GRACE, POLLERS, Deployment, deployment, lookups_tuner, writes_tuner
+from mem.clients.temporal.tuning import GRACE, LONGEST_END, POLLERS, Deployment, deployment, lookups_tuner, writes_tuner
 from mem.domain.ids import writes_queue
 from mem.ports import Ledger
 from mem.process import run_process
@@ -187,7 +186,7 @@ def workflow_runner() -> SandboxedWorkflowRunner:
 
 
 async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) -> None:
-    """Work until SIGTERM or SIGINT.
+    """Work until SIGTERM or SIGINT, which ends this process in any case within `LONGEST_END`.
 
     Raises:
         MemError: a part that the worker needs is not configured or does not answer.
@@ -196,7 +195,7 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
     runtime = start_runtime(settings.metrics_address)
     calls = None if settings.metrics_address is None else CountedCalls(runtime.metric_meter)
     build = deployment(settings.worker_deployment, settings.worker_build_id)
-    stop = stopped_by_signals()
+    stop = stopped_by_signals(LONGEST_END)
     async with AsyncExitStack() as opened:
         tracing = await opened.enter_async_context(open_tracing("mem-worker", os.environ))
         traced = () if tracing is None else tracing.interceptors
@@ -225,20 +224,6 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
         expiring.cancel()
         log.info("worker ends", seconds=GRACE.total_seconds())
     log.info("worker ended")
-
-
-def stopped_by_signals() -> asyncio.Event:
-    """Is set by SIGTERM or SIGINT; a second one ends the process at once, with the code of a signal."""
-    stop = asyncio.Event()
-
-    def received(number: int) -> None:
-        if stop.is_set():
-            end(128 + number)
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, received, number)
-    return stop
 
 
 async def expire_answers(ledger: Ledger, *, pause: float = EXPIRY_PAUSE_SECONDS) -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
+import signal
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from typing import NoReturn
+
+log = logging.getLogger(__name__)
 
 
 def end(code: int) -> NoReturn:
@@ -35,3 +41,28 @@ def end_with(work: Callable[[], int | None]) -> NoReturn:
         sys.excepthook(type(error), error, error.__traceback__)
         code = 1
     end(code)
+
+
+def stopped_by_signals(longest: timedelta) -> asyncio.Event:
+    """Is set by SIGTERM or SIGINT; a second one ends the process at once, with the code of a signal.
+
+    Args:
+        longest: so long what serves may take to end then. A server that has fallen silent holds up the closing of every
+            connection to it; after this the process ends with code 1.
+    """
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def received(number: int) -> None:
+        if stop.is_set():
+            end(128 + number)
+        stop.set()
+        loop.call_later(longest.total_seconds(), _overdue, longest)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, received, number)
+    return stop
+
+
+def _overdue(longest: timedelta) -> None:
+    log.error("ended without closing all after %.1f s", longest.total_seconds())
+    end(1)

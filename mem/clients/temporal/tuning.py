@@ -40,6 +40,9 @@ GRACE = timedelta(seconds=10)
 Below the time after which `mem up` (20 s) and Kubernetes (30 s) kill: handing back takes a moment.
 """
 
+LONGEST_END = GRACE + timedelta(seconds=5)
+"""So long a worker takes to end at the most, where Temporal or the database does not answer any more."""
+
 
 def lookups_tuner() -> WorkerTuner:
     """Slots by number alone: where others use the processor up, a lookup is not to wait for them as well."""
