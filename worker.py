@@ -36,6 +36,7 @@ from mem.clients.temporal.ending import stopped_by_signals
 from mem.clients.temporal.metrics import CountedCalls
 from mem.clients.temporal.polling import telling_polls
 from mem.clients.temporal.runtime import start_runtime
+from mem.clients.temporal.search_attributes import check_search_attributes
 from mem.clients.temporal.tracing import open_tracing
 from mem.clients.temporal.tuning import GRACE, LONGEST_END, POLLERS, Deployment, deployment, lookups_tuner, writes_tuner
 from mem.domain.ids import writes_queue
@@ -202,6 +203,7 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
         client = await connect(
             address=found.need_temporal(), namespace=found.namespace, runtime=runtime, interceptors=traced
         )
+        await check_search_attributes(client)
         ports = await opened.enter_async_context(open_ports(found, settings, PROMPTS, spans=tracing, calls=calls))
         if serves != "writes":
             await ports.look_up.prepare()

@@ -27,7 +27,8 @@ WORKER_MAY_IMPORT = {
     "structlog", "temporalio", "activities", "workflows",
     "pydantic", "mem.addresses", "mem.clients.temporal.connection",
     "mem.clients.temporal.ending", "mem.clients.temporal.metrics", "mem.clients.temporal.polling",
-    "mem.clients.temporal.runtime", "mem.clients.temporal.tracing", "mem.clients.temporal.tuning",
+    "mem.clients.temporal.runtime",
+    "mem.clients.temporal.search_attributes", "mem.clients.temporal.tracing", "mem.clients.temporal.tuning",
     "mem.domain.ids", "mem.ports", "mem.process", "mem.settings", "mem.wiring",
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+import pytest
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
@@ -12,7 +13,12 @@ from temporalio.client import Client
 from temporalio.common import SearchAttributeIndexedValueType, SearchAttributeKey
 from temporalio.service import RPCError
 
-from mem.clients.temporal.search_attributes import SEARCH_ATTRIBUTES, register_search_attributes
+from mem.clients.temporal.search_attributes import (
+    SEARCH_ATTRIBUTES,
+    check_search_attributes,
+    register_search_attributes,
+)
+from mem.domain.errors import ConfigurationError
 from tests.temporal_server import TemporalServer
 from workflows import search_attributes as keys
 
@@ -20,13 +26,17 @@ NAMESPACE = "brought-along"
 
 
 async def test_missing_attributes_are_registered_once(temporal_server: TemporalServer) -> None:
-    """Registering adds what is missing with its kind, and again adds nothing."""
+    """Registering adds what is missing with its kind, and again adds nothing; a worker waits a moment for it."""
     client = await _fresh(temporal_server)
+    with pytest.raises(ConfigurationError, match=r"MemDegraded\. Run `mem migrate`"):
+        await check_search_attributes(client, seconds=0)
+    waiting = asyncio.create_task(check_search_attributes(client))
     added = await register_search_attributes(client)
     listed = await client.operator_service.list_search_attributes(ListSearchAttributesRequest(namespace=NAMESPACE))
     assert set(SEARCH_ATTRIBUTES) <= set(listed.custom_attributes)
     assert set(added) == set(SEARCH_ATTRIBUTES)
     assert await register_search_attributes(client) == []
+    await asyncio.wait_for(waiting, 30)
 
 
 def test_workflows_set_no_attribute_that_is_not_registered() -> None:

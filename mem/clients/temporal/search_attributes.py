@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Mapping
 
 from temporalio.api.enums.v1 import IndexedValueType
@@ -22,6 +24,10 @@ SEARCH_ATTRIBUTES: Mapping[str, str] = {
 }
 """Name and kind, as the server's own command line spells them."""
 
+KNOWN_SECONDS = 20.0
+"""So long the servers of a cluster may take to know of an attribute that one of them has added."""
+PAUSE_SECONDS = 0.5
+
 _KINDS = {
     "Keyword": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
     "KeywordList": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
@@ -37,8 +43,7 @@ async def register_search_attributes(client: Client) -> list[str]:
     """
     operator = client.operator_service
     try:
-        known = await operator.list_search_attributes(ListSearchAttributesRequest(namespace=client.namespace))
-        missing = [name for name in SEARCH_ATTRIBUTES if name not in known.custom_attributes]
+        missing = await _missing(client)
         if missing:
             kinds = {name: _KINDS[SEARCH_ATTRIBUTES[name]] for name in missing}
             await operator.add_search_attributes(
@@ -56,3 +61,33 @@ async def register_search_attributes(client: Client) -> list[str]:
             "Run `mem migrate` again.",
         ) from error
     return missing
+
+
+async def check_search_attributes(client: Client, *, seconds: float = KNOWN_SECONDS) -> None:
+    """Return once the namespace has all of them, or if it does not tell this client.
+
+    Raises:
+        ConfigurationError: it lacks some after so many seconds, without which no run comes further than its first step.
+    """
+    last = time.monotonic() + seconds
+    while True:
+        try:
+            missing = await _missing(client)
+        except RPCError:
+            return
+        if not missing:
+            return
+        if time.monotonic() < last:
+            await asyncio.sleep(PAUSE_SECONDS)
+            continue
+        raise ConfigurationError(
+            f"Temporal at {target_of(client)}, namespace {client.namespace!r}, lacks the search attributes "
+            f"{', '.join(missing)}.",
+            "Run `mem migrate` once.",
+        )
+
+
+async def _missing(client: Client) -> list[str]:
+    request = ListSearchAttributesRequest(namespace=client.namespace)
+    known = await client.operator_service.list_search_attributes(request)
+    return [name for name in SEARCH_ATTRIBUTES if name not in known.custom_attributes]
