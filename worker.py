@@ -35,6 +35,7 @@ from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.ending import end
 from mem.clients.temporal.metrics import CountedCalls
+from mem.clients.temporal.polling import telling_polls
 from mem.clients.temporal.runtime import start_runtime
 from mem.clients.temporal.tracing import open_tracing
 from mem.clients.temporal.tuning import GRACE, POLLERS, Deployment, deployment, lookups_tuner, writes_tuner
@@ -216,7 +217,9 @@ async def serve(settings: Settings, interceptors: Sequence[Interceptor] = ()) ->
             build=build,
         )
         await opened.enter_async_context(running(workers))
-        log.info("worker ready", task_queues=served(found.task_queue, serves))
+        queues = served(found.task_queue, serves)
+        await opened.enter_async_context(telling_polls(client, queues, settings.health_file))
+        log.info("worker ready", task_queues=queues)
         expiring = asyncio.create_task(expire_answers(ports.ledger))
         await stop.wait()
         expiring.cancel()

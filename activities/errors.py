@@ -23,8 +23,8 @@ log = structlog.get_logger()
 MAX_CAUSE = 500
 """Characters of each text of a failure, since failures stay in histories."""
 MAX_READ = 5_000
-"""Characters of an unforeseen error that are searched for secrets, before it is cut."""
-CALLERS_FAULTS = (InvalidRequest, RequestConflict, NotFound)
+"""Characters of such a text that are searched for secrets, before it is cut."""
+NO_EVENT = (InvalidRequest, RequestConflict, NotFound)
 """What the same request fails with every time: no event for whoever watches the worker's log."""
 
 SHORTEST_DELAY = timedelta(milliseconds=100)
@@ -39,9 +39,9 @@ F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 def as_failure(error: MemError) -> ApplicationError:
     """The failure of that type, its cause and remedy in the details; only what may pass by itself is retried."""
     return ApplicationError(
-        str(error)[:MAX_CAUSE],
-        error.cause[:MAX_CAUSE],
-        error.remedy[:MAX_CAUSE],
+        _short(str(error)),
+        _short(error.cause),
+        _short(error.remedy),
         type=type(error).__name__,
         non_retryable=not isinstance(error, Unavailable),
         next_retry_delay=_delay(error),
@@ -60,13 +60,17 @@ def _delay(error: MemError) -> timedelta | None:
 
 def _bounded(error: Exception) -> str:
     lines = str(error).splitlines() or [""]
+    return _short(f"{type(error).__name__}: {lines[0]}")
+
+
+def _short(text: str) -> str:
     # A secret that is cut through would not be known for one.
-    return redact(f"{type(error).__name__}: {lines[0][:MAX_READ]}").text[:MAX_CAUSE]
+    return redact(text[:MAX_READ]).text[:MAX_CAUSE]
 
 
 def _category(error: MemError) -> ApplicationErrorCategory:
     """What is the caller's fault is no event for whoever watches the worker's log."""
-    fault = isinstance(error, CALLERS_FAULTS)
+    fault = isinstance(error, NO_EVENT)
     return ApplicationErrorCategory.BENIGN if fault else ApplicationErrorCategory.UNSPECIFIED
 
 

@@ -9,11 +9,10 @@ from temporalio import activity
 
 from activities.counting import count_acceptance
 from activities.errors import reporting
-from mem.domain import grounding, query
+from mem.domain import grounding, lookup, query
 from mem.domain.accepting import AcceptAnswer, AcceptedBody, SettledBodies, Wait
 from mem.domain.signatures import Signature
 from mem.ports import Ledger, LedgerKey, Reach, Settlement
-from mem.recall import look_up
 from mem.recall.ground_outcome import UnsettledGround
 from mem.recall.outcome import Unsettled
 from mem.recall.query import read_failure
@@ -49,7 +48,7 @@ class SettleAnswer:
     @reporting
     async def settle_lookup(self, unsettled: Unsettled) -> None:
         """Count and store an answer that went out while the ledger could not be written."""
-        key = LedgerKey(look_up.OPERATION, unsettled.project, unsettled.request_id)
+        key = LedgerKey(lookup.OPERATION, unsettled.project, unsettled.request_id)
         reach = Reach(unsettled.project, unsettled.federated, unsettled.readable)
         sightings, returned = await _sightings(unsettled), tuple(unsettled.returned)
         settlement = Settlement(key, unsettled.fingerprint, sightings, reach, returned)

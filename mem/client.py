@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
+from datetime import time as time_of_day
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel
@@ -21,11 +22,13 @@ from mem.clients.temporal.calls import Call, send, target_of
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.jobs import Watch, run_to_end
 from mem.clients.temporal.runs import list_runs
+from mem.clients.temporal.schedules import Daily, find_daily, start_daily, stop_daily
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, AcceptResult, check_limits
 from mem.domain.answers import Answer
 from mem.domain.errors import Unavailable
 from mem.domain.grounding import GroundAnswer, GroundRequest, check_message
 from mem.domain.ids import (
+    NIGHTLY_SCHEDULE_ID,
     REGENERATE_WORKFLOW_ID,
     accept_workflow_id,
     context_workflow_id,
@@ -41,7 +44,7 @@ from mem.domain.lookup import ContextAnswer, ContextRequest, check_inputs
 from mem.domain.query import QueryAnswer, QueryRequest, check_question
 from mem.domain.rebuild import RebuildInput, RebuildReport
 from mem.domain.regenerating import RegenerateReport
-from mem.domain.replaying import ReplayReport
+from mem.domain.replaying import NightlyCheck, ReplayReport
 from mem.domain.runs import RunsAnswer, RunsRequest
 from mem.doors import SentLog, prepare_candidate, prepare_ground, prepare_lookup, prepare_question, prepare_reason
 from mem.parsing import current_algo
@@ -58,6 +61,8 @@ ACCEPT_LIFETIME = timedelta(days=15)
 LOOK_UP_LIFETIME = timedelta(days=8)
 REBUILD_LIFETIME = timedelta(days=15)
 """Execution timeouts: beyond every retry of a step, so that no run stays open for ever."""
+NIGHTLY_LIFETIME = timedelta(hours=20)
+"""A check that no worker took keeps no other night from its own."""
 
 FAIR_CHARACTERS = 16
 """Of the hash of a user, which stands for whose turn it is."""
@@ -345,6 +350,39 @@ class MemoryClient:
         message = RebuildInput(task="regenerate", apply=apply, page=REGENERATE_PAGE)
         summary = f"{'Record' if apply else 'Propose'} the projections of all memories anew"
         return await self._rebuild(message, REGENERATE_WORKFLOW_ID, RegenerateReport, summary, watch)
+
+    async def schedule_check(self, at: time_of_day) -> None:
+        """Have every table compared with the journal every night at a time in UTC; again, to change the time.
+
+        Raises:
+            Unavailable: Temporal does not answer.
+        """
+        daily = Daily(
+            schedule_id=NIGHTLY_SCHEDULE_ID,
+            workflow="RebuildProjections",
+            workflow_id=replay_workflow_id(check=True),
+            message=RebuildInput(task="replay", check=True, page=REPLAY_PAGE),
+            task_queue=self._queues["writes"],
+            summary="Compare every projection with the journal, every night",
+            lifetime=NIGHTLY_LIFETIME,
+        )
+        await start_daily(self._client, daily, at)
+
+    async def unschedule_check(self) -> bool:
+        """Have it compared no more; whether it was.
+
+        Raises:
+            Unavailable: Temporal does not answer.
+        """
+        return await stop_daily(self._client, NIGHTLY_SCHEDULE_ID)
+
+    async def scheduled_check(self) -> NightlyCheck | None:
+        """When it is compared next, and what came of the last time; None where it is not.
+
+        Raises:
+            Unavailable: Temporal does not answer.
+        """
+        return await find_daily(self._client, NIGHTLY_SCHEDULE_ID)
 
     async def _rebuild(
         self,

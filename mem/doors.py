@@ -27,6 +27,7 @@ from mem.domain.ids import MAX_SHA_CHARACTERS
 from mem.domain.lookup import MAX_TASK_CHARACTERS, MAX_TOOL_CHARACTERS, ContextRequest, LookUpInput
 from mem.domain.query import MAX_QUESTION_CHARACTERS, QueryInput, QueryRequest
 from mem.parsing import distill
+from mem.parsing.names import refuse_secret_names
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 
@@ -116,26 +117,13 @@ class _Notes:
         return tuple(notes)
 
 
-def refuse_secret_ids(**ids: str | None) -> None:
-    """Refuse a name that looks like a secret: names are shown in lists, and cannot be redacted without changing them.
-
-    Raises:
-        InvalidRequest: one does.
-    """
-    for field, value in ids.items():
-        if value is not None and redact(value).kinds:
-            raise InvalidRequest(
-                f"`{field}` looks like a secret.", "Choose a name that is none; ids are shown in lists."
-            )
-
-
 def prepare_candidate(request: AcceptRequest) -> Prepared[AcceptRequest]:
     """The candidate without secrets and hidden characters, its long logs distilled.
 
     Raises:
         InvalidRequest: an id looks like a secret, or nothing is left of a text.
     """
-    refuse_secret_ids(
+    refuse_secret_names(
         request_id=request.request_id, project=request.project, user_id=request.user_id, container=request.container
     )
     notes = _Notes()
@@ -172,7 +160,7 @@ def prepare_lookup(request: ContextRequest) -> Prepared[LookUpInput]:
     Raises:
         InvalidRequest: an id looks like a secret.
     """
-    refuse_secret_ids(request_id=request.request_id, project=request.project)
+    refuse_secret_names(request_id=request.request_id, project=request.project)
     notes = _Notes()
     fields = request.model_dump(exclude_unset=True)
     sent: SentLog | None = None
@@ -194,7 +182,7 @@ def prepare_question(request: QueryRequest) -> Prepared[QueryInput]:
     Raises:
         InvalidRequest: an id looks like a secret.
     """
-    refuse_secret_ids(request_id=request.request_id, project=request.project)
+    refuse_secret_names(request_id=request.request_id, project=request.project)
     notes = _Notes()
     # What stands for a secret can be longer than the secret.
     safe = notes.question(request.question)[:MAX_QUESTION_CHARACTERS]
@@ -208,9 +196,9 @@ def prepare_ground(request: GroundRequest) -> Prepared[GroundInput]:
     Raises:
         InvalidRequest: an id looks like a secret, or nothing is left of the message.
     """
-    refuse_secret_ids(request_id=request.request_id, user_id=request.user_id)
+    refuse_secret_names(request_id=request.request_id, user_id=request.user_id)
     for container in request.containers:
-        refuse_secret_ids(container=container.id)
+        refuse_secret_names(container=container.id)
     notes = _Notes()
     safe, origin = notes.message(request.message)
     fields = request.model_dump(exclude_unset=True) | {"message": safe, **origin}

@@ -13,6 +13,9 @@ from structlog.typing import EventDict, Processor
 MAX_TOLD = 500
 """Characters of what a library says, which may quote what it was given."""
 
+MAX_READ = 5000
+"""Characters that are searched for secrets, before the rest is cut."""
+
 FRAMES = 12
 """So many places of a fault are named, the innermost last."""
 
@@ -59,7 +62,8 @@ def told(text: str) -> str:
     """A text of somebody else as it may stand in a log."""
     from mem.parsing.redact import redact  # noqa: PLC0415 - half a second to import, and most processes quote nothing
 
-    return redact(text[:MAX_TOLD]).text
+    # A secret that is cut through would not be known for one.
+    return redact(text[:MAX_READ]).text[:MAX_TOLD]
 
 
 def _fault(_: Any, __: str, event: EventDict) -> EventDict:

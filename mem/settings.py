@@ -1,4 +1,4 @@
-"""Configuration from the environment, read once by the composition root."""
+"""Configuration from the environment and from secret files, read once by the composition root."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from mem.secret_files import SecretFileError, SecretFiles
 
 
 class Settings(BaseSettings):
     """All settings with the prefix MEM_; Temporal and OpenAI keep their own conventions.
 
-    Nothing set means the embedded stack under `home` and the offline models.
+    Nothing set means the embedded stack under `home` and the offline models. A secret may stand in a file of its own
+    instead of the environment (`mem.secret_files`); where it stands in both, the environment's counts.
     """
 
-    model_config = SettingsConfigDict(env_prefix="MEM_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="MEM_", extra="ignore", env_ignore_empty=True)
 
     home: Path = Path(".mem")
     app_dir: Path | None = None
     """Folder that holds worker.py, workflows/ and activities/; None: the current checkout, if it is one."""
+    secrets_dir: Path | None = None
+    """Folder of secret files; None: /run/secrets, where that exists."""
     database_url: str | None = None
     task_queue: str = "mem"
     worker_serves: Literal["all", "lookups", "writes"] = "all"
@@ -30,6 +35,8 @@ class Settings(BaseSettings):
     http_port: int | None = Field(default=None, ge=1, le=65535)
     http_host: str = "127.0.0.1"
     """Where the gateway listens; without tokens a loopback address alone."""
+    health_file: Path | None = None
+    """Where this process tells how it is, for `python -m mem.health`; None: nobody asks."""
     tokens_file: Path | None = None
     """Who may do what over HTTP; None: nobody needs a token."""
     tokens: SecretStr | None = None
@@ -74,16 +81,31 @@ class Settings(BaseSettings):
     rerank_batch: int = Field(default=32, ge=1, le=1000)
     """How many documents a server takes in one request."""
 
-    @field_validator(
-        "worker_serves", "worker_deployment", "worker_build_id",
-        "http_host", "metrics_address", "tokens_file", "tokens",
-        "chat_model", "embedding_model", "embedding_dimensions", "openai_api_key", "openai_base_url",
-        "rerank_url", "rerank_path", "rerank_model", "rerank_key", "rerank_scores", "rerank_calibration",
-        "rerank_seconds", "rerank_most", "rerank_batch",
-        mode="before",
-    )  # fmt: skip
     @classmethod
-    def _blank_is_unset(cls, value: object, info: ValidationInfo) -> object:
-        """A variable that is set to nothing names nothing."""
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - ours takes its place
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment, then secret files."""
+        return init_settings, env_settings, dotenv_settings, SecretFiles(settings_cls)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _usable(cls, value: object, info: ValidationInfo) -> object:
+        """A secret file that cannot be used is a wrong value, and a variable set to blanks names nothing."""
+        if isinstance(value, SecretFileError):
+            raise value
         blank = isinstance(value, str) and not value.strip()
         return cls.model_fields[str(info.field_name)].default if blank else value
+
+    @field_validator("secrets_dir")
+    @classmethod
+    def _is_folder(cls, folder: Path | None) -> Path | None:
+        """Where it is named and missing, no secret would be found, and nobody told."""
+        if folder is not None and not folder.is_dir():
+            raise ValueError(f"{folder} is no folder; name the one that holds the secrets, or unset MEM_SECRETS_DIR")
+        return folder

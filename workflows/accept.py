@@ -45,6 +45,7 @@ with workflow.unsafe.imports_passed_through():
         begin,
         is_plain,
         safe,
+        safe_names,
     )
 
 ArgumentT = TypeVar("ArgumentT")
@@ -73,7 +74,7 @@ class AcceptMemory:
         self._step = AcceptStep(project=request.project, request_id=request.request_id, readable=request.readable)
         self._state = Acceptance(private=request.user_id is not None)
         # A client shows it for good, with the start.
-        self._asked = asked(self._request.model_copy(update={"tool": self._tool})) if is_plain() else ""
+        self._asked = asked(safe_names(self._request)) if is_plain() else ""
         self._degraded: list[str] = []
         self._bodies: dict[Wait, str] = {}
         self._settling = asyncio.Lock()

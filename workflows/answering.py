@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.ids import Marked, fingerprint_of
     from mem.domain.markdown import bounded, failed
     from workflows.failures import as_application_error, cause_of, conflict, is_callers_fault
-    from workflows.search_attributes import MEM_OUTCOME, is_plain
+    from workflows.search_attributes import MEM_OUTCOME, is_plain, safe_names
     from workflows.steps import Steps
 
 
@@ -52,7 +52,7 @@ class Answering(Generic[OutcomeT]):
     def __init__(self, mark: str, request: Message) -> None:
         """`request` is told in the details of a run that no client of ours started, which would have told it."""
         self._mark = mark
-        self._asked = asked(request) if is_plain() else ""
+        self._asked = asked(safe_names(request)) if is_plain() else ""
         self._story = ""
         self.steps = Steps()
         self.outcome: OutcomeT | None = None
@@ -89,9 +89,9 @@ class Answering(Generic[OutcomeT]):
             parts = [*self.steps.markdown(), "", *self._story.splitlines()]
         workflow.set_current_details(bounded([*parts, "", *self._asked.splitlines()]).strip())
 
-    async def step(self, name: str, summary: str, work: Awaitable[ResultT]) -> ResultT:
-        """The result of a step, which is shown while it is at work and after."""
-        self.steps.begin(name, summary)
+    async def step(self, name: str, summary: str, work: Awaitable[ResultT], *, patient: bool = False) -> ResultT:
+        """The result of a step, which is shown while it is at work and after; see `Steps.begin`."""
+        self.steps.begin(name, summary, patient=patient)
         self.tell()
         try:
             result = await work

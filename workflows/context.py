@@ -81,7 +81,7 @@ class LookUpContext:
             retry_policy=policies.STEP_RETRY,
             summary=SETTLE,
         )
-        await self._answering.step("settle_lookup", SETTLE, settled(settling))
+        await self._answering.step("settle_lookup", SETTLE, settled(settling), patient=True)
 
     @workflow.update(name="lookup", unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def lookup(self, request: LookUpInput) -> Answer:

@@ -6,9 +6,10 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.derive_signatures import DeriveSignatures
+    from mem.domain.markdown import code, table
     from mem.domain.rebuild import DeriveStep, RebuildInput, RebuildReport
     from workflows import policies
-    from workflows.stages import Stages
+    from workflows.stages import Stages, outcome_of
 
 
 async def derive(request: RebuildInput, stages: Stages) -> RebuildReport:
@@ -21,7 +22,7 @@ async def derive(request: RebuildInput, stages: Stages) -> RebuildReport:
         batch = await stages.run(DeriveSignatures.derive_signatures, step, summary, limit=policies.DERIVE_TIMEOUT)
         # A caller that named no version gets one for all batches, whichever workers take them.
         algo, report, after = batch.report.algo, report.plus(batch.report), batch.after
-        stages.show("derive" if after is not None else "done", report.memories, told=_told(report))
+        stages.show("derive" if after is not None else "done", report.memories, told=_told(report, done=after is None))
         if after is None:
             break
     else:
@@ -30,12 +31,11 @@ async def derive(request: RebuildInput, stages: Stages) -> RebuildReport:
     return report
 
 
-def _told(report: RebuildReport) -> str:
+def _told(report: RebuildReport, *, done: bool) -> str:
     """The report as the Temporal UI shows it."""
     missing, other = ("missing", "different") if report.check else ("derived", "corrected")
-    lines = [
-        f"{report.memories} memories under version {report.algo} of the algorithm",
-        f"- signatures: {report.new} {missing}, {report.changed} {other}, {report.unchanged} unchanged",
-        *(f"- memory `{sha[:12]}`" for sha in report.differing),
-    ]
-    return "\n".join(lines)
+    what = outcome_of(report) if done else "so far"
+    head = f"**{what}**: {report.memories:,} memories under version {report.algo} of the algorithm"
+    counts = f"Signatures: {report.new:,} {missing}, {report.changed:,} {other}, {report.unchanged:,} unchanged"
+    differing = table("The first that differed", ["memory"], [[code(sha[:12])] for sha in report.differing])
+    return "\n".join([head, "", counts, *differing])

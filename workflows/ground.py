@@ -93,7 +93,7 @@ class GroundContext:
             retry_policy=policies.STEP_RETRY,
             summary=SETTLE,
         )
-        await self._answering.step("settle_ground", SETTLE, settled(settling))
+        await self._answering.step("settle_ground", SETTLE, settled(settling), patient=True)
 
     async def _made(self, found: GroundFound) -> Enhanced:
         """What the controller made of it, or why it made nothing: someone waits, so that it is not asked for long."""

@@ -71,7 +71,7 @@ class QueryMemory:
             retry_policy=policies.STEP_RETRY,
             summary=SETTLE,
         )
-        await self._answering.step("settle_query", SETTLE, settled(settling))
+        await self._answering.step("settle_query", SETTLE, settled(settling), patient=True)
 
     @workflow.update(name="query", unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def query(self, request: QueryInput) -> Answer:

@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.regenerating import regenerate
     from workflows.replaying import replay
     from workflows.search_attributes import MEM_OUTCOME, begin
-    from workflows.stages import Stages
+    from workflows.stages import Stages, outcome_of
 
 FIRST: dict[str, Phase] = {"derive": "derive", "replay": "begin", "regenerate": "propose"}
 
@@ -45,7 +45,7 @@ class RebuildProjections:
         except ApplicationError:
             _became("failed")
             raise
-        _became(_outcome(report))
+        _became(outcome_of(report))
         return report
 
     async def _report(self, request: RebuildInput) -> RebuildReport | ReplayReport | RegenerateReport:
@@ -68,15 +68,3 @@ class RebuildProjections:
 def _became(outcome: str) -> None:
     if workflow.patched(FOUND_BY_OUTCOME):
         workflow.upsert_search_attributes([MEM_OUTCOME.value_set(outcome)])
-
-
-def _outcome(report: RebuildReport | ReplayReport | RegenerateReport) -> str:
-    """`done` where something was to be written, else how what came out compares with what is there."""
-    match report:
-        case RegenerateReport():
-            wrote, same = report.apply, not report.different
-        case _:
-            wrote, same = not report.check, report.same
-    if wrote:
-        return "done"
-    return "same" if same else "differs"

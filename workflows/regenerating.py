@@ -6,10 +6,11 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.regenerate_projections import RegenerateProjections
+    from mem.domain.markdown import code
     from mem.domain.rebuild import RebuildInput
     from mem.domain.regenerating import RegenerateReport, RegenerateStep
     from workflows import policies
-    from workflows.stages import Stages
+    from workflows.stages import Stages, outcome_of
 
 
 async def regenerate(request: RebuildInput, stages: Stages) -> RegenerateReport:
@@ -76,4 +77,5 @@ async def _settle(request: RebuildInput, step: RegenerateStep, left: int, stages
 def _told(report: RegenerateReport) -> str:
     """The report as the Temporal UI shows it."""
     counts = f"{report.same} as recorded, {report.different} otherwise, {report.refused} refused"
-    return f"{report.memories} memories by `{report.model_id}`: {counts}; {report.applied} recorded"
+    head = f"**{outcome_of(report)}**: {report.memories} memories by {code(report.model_id)}"
+    return f"{head}: {counts}; {report.applied} recorded"

@@ -6,10 +6,11 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.replay_journal import ReplayJournal
+    from mem.domain.markdown import code, table
     from mem.domain.rebuild import RebuildInput
     from mem.domain.replaying import ReplayReport, ReplayStep, Shadow
     from workflows import policies
-    from workflows.stages import Stages
+    from workflows.stages import Stages, outcome_of
 
 
 async def replay(request: RebuildInput, stages: Stages) -> ReplayReport:
@@ -60,8 +61,13 @@ async def _index(shadow: Shadow, stages: Stages) -> None:
 
 def _told(report: ReplayReport) -> str:
     """The report as the Temporal UI shows it."""
-    lines = [f"{report.records} records, head `{report.head[:12]}`"]
-    for table in report.tables:
-        same = table.digest == table.replayed_digest
-        lines.append(f"- {table.table}: {'the same' if same else f'{table.differing} rows differ'}, {table.rows} rows")
-    return "\n".join(lines)
+    rows = [
+        [
+            code(one.table),
+            f"{one.rows:,}",
+            "the same" if one.digest == one.replayed_digest else f"{one.differing:,} rows differ",
+        ]
+        for one in report.tables
+    ]
+    head = f"**{outcome_of(report)}**: {report.records:,} records, head {code(report.head[:12])}"
+    return "\n".join([head, *table("Tables", ["table", "rows", "made anew"], rows)])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+from pydantic import BaseModel
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 
@@ -18,6 +21,8 @@ MEM_OUTCOME = SearchAttributeKey.for_keyword("MemOutcome")
 MEM_SIGNATURE = SearchAttributeKey.for_keyword_list("MemSignature")
 MEM_DEGRADED = SearchAttributeKey.for_keyword_list("MemDegraded")
 
+MessageT = TypeVar("MessageT", bound=BaseModel)
+
 ATTRIBUTED = "attributes-of-a-plain-start"
 """The patch that gives a run which no client of ours started what a client would have given it."""
 
@@ -33,10 +38,16 @@ def begin(project: str | None = None, tool: str | None = None) -> None:
         return
     updates: list[SearchAttributeUpdate[str]] = [MEM_OUTCOME.value_set("pending")]
     if project is not None:
-        updates.append(MEM_PROJECT.value_set(project))
+        updates.append(MEM_PROJECT.value_set(safe(project)))
     if tool is not None:
         updates.append(MEM_TOOL.value_set(safe(tool)))
     workflow.upsert_search_attributes(updates)
+
+
+def safe_names(request: MessageT) -> MessageT:
+    """A request whose names may be shown; one that looks like a secret is refused only by the first step."""
+    given = {name: getattr(request, name, None) for name in ("project", "tool")}
+    return request.model_copy(update={name: safe(value) for name, value in given.items() if isinstance(value, str)})
 
 
 def safe(text: str) -> str:

@@ -12,8 +12,9 @@ from temporalio.exceptions import FailureError
 with workflow.unsafe.imports_passed_through():
     from mem.domain.asked import asked
     from mem.domain.markdown import bounded, failed
-    from mem.domain.rebuild import RebuildInput
-    from mem.domain.replaying import Phase, Progress
+    from mem.domain.rebuild import RebuildInput, RebuildReport
+    from mem.domain.regenerating import RegenerateReport
+    from mem.domain.replaying import Phase, Progress, ReplayReport
     from workflows import policies
     from workflows.failures import as_application_error
     from workflows.queues import of_writes
@@ -33,9 +34,20 @@ PHASES: Mapping[Phase, str] = {
     "propose": "The projector is asked for each live memory",
     "apply": "What it says is recorded",
     "derive": "Signatures are derived from the evidence",
-    "done": "Done",
 }
 """What a run does in each phase, in words."""
+
+
+def outcome_of(report: RebuildReport | ReplayReport | RegenerateReport) -> str:
+    """`done` where something was to be written, else how what came out compares with what is there."""
+    match report:
+        case RegenerateReport():
+            wrote, same = report.apply, not report.different
+        case _:
+            wrote, same = not report.check, report.same
+    if wrote:
+        return "done"
+    return "same" if same else "differs"
 
 
 class Stages:
@@ -97,6 +109,6 @@ class Stages:
         amount = f", {at.done:,}" if at.done else ""
         if at.total is not None:
             amount = f", {at.done:,} of {at.total:,}"
-        head = f"**{at.phase}**{amount}: {PHASES.get(at.phase, at.phase)}."
+        head = "" if at.phase == "done" else f"**{at.phase}**{amount}: {PHASES.get(at.phase, at.phase)}."
         parts = [*([self._failure, ""] if self._failure else []), head, "", *self._told.splitlines()]
         workflow.set_current_details(bounded([*parts, *self.steps.markdown(), "", *self._asked.splitlines()]).strip())

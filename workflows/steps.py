@@ -21,8 +21,9 @@ RETRIED = (
 class Step:
     """One step: what it is for, since when it is at work, and how it ended."""
 
-    def __init__(self, summary: str, since: datetime) -> None:
+    def __init__(self, summary: str, since: datetime, *, patient: bool) -> None:
         self.summary = summary
+        self.patient = patient
         self.since = since
         self.until: datetime | None = None
         self.note = ""
@@ -46,10 +47,10 @@ class Steps:
         """Whether a step has yet to end."""
         return any(step.until is None for step in self._steps.values())
 
-    def begin(self, name: str, summary: str) -> None:
-        """A step is at work from now on."""
+    def begin(self, name: str, summary: str, *, patient: bool = True) -> None:
+        """A step is at work from now on; a `patient` one is tried again for days, which the server shows."""
         self._steps.pop(name, None)
-        self._steps[name] = Step(summary, workflow.now())
+        self._steps[name] = Step(summary, workflow.now(), patient=patient)
 
     def end(self, name: str, failure: str = "") -> None:
         """It is done, or failed for good."""
@@ -63,5 +64,6 @@ class Steps:
             for name, step in self._steps.items()
         ]
         rows += [[code(name), "", "to come"] for name in to_come if name not in self._steps]
-        hint = ["", RETRIED] if self.at_work else []
+        waits = any(step.patient and step.until is None for step in self._steps.values())
+        hint = ["", RETRIED] if waits else []
         return [*table("Steps", ["step", "what it does", "state"], rows), *hint]

@@ -18,6 +18,8 @@ def trace_markdown(trace: Trace) -> str:
     if trace.abstained_reason:
         lines += ["", f"Abstained: {code(trace.abstained_reason)}"]
     lines += _request(trace)
+    if trace.signatures:
+        lines += ["", f"signatures {', '.join(code(each[:12]) for each in trace.signatures)}"]
     lessons = [
         [str(one.tier), memory(one.sha, one.project), one.matched_kind, number(one.recall), number(one.rerank)]
         for one in trace.lessons

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from mem.cli.common import LineFormat, OutputFormat, explained, read_bytes, run, say, show, tell
+from mem.cli.common import LineFormat, OutputFormat, complain, explained, read_bytes, run, show, tell
 from mem.cli.connect import connected
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.canonical import strict_json
@@ -77,12 +77,12 @@ async def _accept(client: MemoryClient, fields: dict[str, Any], override: str | 
         reply = await client.accept(AcceptRequest.model_validate(fields), override=override)
     except (MemError, ValidationError) as error:
         reason = told(error) if isinstance(error, ValidationError) else str(error)
-        say(f"error: {request_id}: {reason}")
+        complain(f"error: {request_id}: {reason}")
         if output is OutputFormat.JSON:
             show(json.dumps({"request_id": request_id, "error": reason}, ensure_ascii=False))
         return False
     for note in reply.notes:
-        say(f"note: {request_id}: {note}")
+        complain(f"note: {request_id}: {note}")
     if output is OutputFormat.JSON:
         show(json.dumps({"request_id": request_id, **json.loads(reply.body)}, ensure_ascii=False))
     else:

@@ -74,13 +74,13 @@ def explained() -> Iterator[None]:
     try:
         yield
     except MemError as error:
-        say(f"error: {error}")
+        complain(f"error: {error}")
         raise typer.Exit(2 if isinstance(error, InvalidRequest) else 1) from None
     except ValidationError as error:
-        say(f"error: {told(error)}")
+        complain(f"error: {told(error)}")
         raise typer.Exit(2) from None
     except ModuleNotFoundError as error:
-        say(f"error: {not_installed(error, 'local,worker,http')}")
+        complain(f"error: {not_installed(error, 'local,worker,http')}")
         raise typer.Exit(1) from None
 
 
@@ -88,6 +88,16 @@ def say(text: str) -> None:
     """Progress and errors go to stderr: stdout is for the result."""
     sys.stderr.write(unsteered(text) + "\n")
     sys.stderr.flush()
+
+
+def complain(text: str) -> None:
+    """Tell on stderr what is wrong, without secrets: it may quote what a caller gave, and ends up in logs."""
+    try:
+        from mem.parsing.redact import redact  # noqa: PLC0415 - most commands have nothing to complain of
+    except ModuleNotFoundError:
+        say(text)  # a part is missing, which is what is told
+    else:
+        say(redact(text).text)
 
 
 def show(text: str) -> None:

@@ -20,6 +20,7 @@ from mem.parsing.documents import (
     format_of,
     guess_format,
 )
+from mem.parsing.names import refuse_secret_names
 from mem.ports import Document
 from mem.writing.reference import reference_nodes
 
@@ -93,6 +94,7 @@ def parse_all(collection: Collection, form: DocumentFormat | None, project: str 
         shown = "standard input" if path is None else str(path)
         try:
             source.encode()
+            refuse_secret_names(source=source)
             _check_within(collection.folder, path)
             nodes = _nodes(source, path, form, project)
         except UnicodeEncodeError:
@@ -100,6 +102,8 @@ def parse_all(collection: Collection, form: DocumentFormat | None, project: str 
         except OSError as error:
             yield Parsed(source, None, Skipped(shown, f"it cannot be read: {error.strerror or error}"))
         except UnreadableError as error:
+            yield Parsed(source, None, Skipped(shown, str(error)))
+        except InvalidRequest as error:
             yield Parsed(source, None, Skipped(shown, str(error)))
         else:
             yield Parsed(source, Document(SHARED if project is None else project, source, nodes, collection.origin))

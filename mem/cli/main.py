@@ -29,6 +29,7 @@ _MODULES = {
     "skill": "skill",
     "log": "journal",
     "rebuild": "rebuild",
+    "schedule": "schedule",
     "supersede": "supersede",
     "worker": "serve",
     "serve": "serve",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from mem.cli.common import say
+from mem.cli.common import complain
 from mem.cli.repository import name_in, repository_at, there
 from mem.cli.terminal import flat
 from mem.domain.errors import InvalidRequest
@@ -37,7 +37,7 @@ class Chosen(NamedTuple):
     def tell(self) -> None:
         """Say what was inferred, so that nobody takes one project for another."""
         if self.why:
-            say(f"project: {self.project} ({flat(self.why)})")
+            complain(f"project: {self.project} ({flat(self.why)})")
 
 
 class _File(BaseModel):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from mem.addresses import find_addresses
-from mem.cli.common import Format, OutputFormat, add_noun, explained, run, say, show_json, tell
+from mem.cli.common import Format, OutputFormat, add_noun, complain, explained, run, say, show_json, tell
 from mem.cli.progress import progress_bar
 from mem.domain.errors import InvalidRequest
 from mem.domain.ids import SHARED, checked_project
@@ -197,11 +197,11 @@ def _parse(collection: Collection, form: str | None, project: str | None) -> lis
             if bar is not None:
                 bar(Progress(phase="read", done=len(parsed), total=len(collection.files)))
             if one.skipped is not None:
-                say(f"{one.skipped.path}: skipped, {one.skipped.reason}")
+                complain(f"{one.skipped.path}: skipped, {one.skipped.reason}")
             elif one.document is not None and not one.document.nodes:
                 say(f"{one.source}: holds no text")
     for skipped in collection.unlisted:
-        say(f"{skipped.path}: skipped, {skipped.reason}")
+        complain(f"{skipped.path}: skipped, {skipped.reason}")
     return parsed
 
 

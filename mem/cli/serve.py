@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from mem.addresses import find_addresses
+from mem.app_dir import find_app_dir
 from mem.cli.common import explained, run, say
 from mem.domain.errors import ConfigurationError
 from mem.settings import Settings
@@ -24,8 +25,6 @@ def register(app: typer.Typer) -> None:
 def worker() -> None:
     """Run the worker.py of this checkout or image."""
     with explained():
-        from mem.local import find_app_dir  # noqa: PLC0415 - needs the extra `local`
-
         script = find_app_dir(Settings().app_dir) / "worker.py"
     # The worker takes this process's place, so that signals and exit codes need no passing on.
     os.execv(sys.executable, [sys.executable, str(script)])  # noqa: S606 - a file of the checkout

@@ -31,8 +31,8 @@ def told_memory(shown: ShownMemory, *, width: int) -> list[Styled]:
         *_line(shown, width),
         *_symptoms(shown, width),
         *_signatures(shown.signatures, width),
-        *_kin("rests on", shown.parents, width),
-        *_kin("carries", shown.children, width),
+        *_kin("rests on", shown.parents, shown.more_parents, width),
+        *_kin("carries", shown.children, shown.more_children, width),
     ]
 
 
@@ -123,7 +123,7 @@ def _seen(one: ShownSignature) -> str:
     return f"{name}, seen {times(one.seen_count)} {days}: {', '.join([*places, *more])}"
 
 
-def _kin(what: str, kin: Sequence[Kin], width: int) -> list[Styled]:
+def _kin(what: str, kin: Sequence[Kin], more: int, width: int) -> list[Styled]:
     if not kin:
         return []
     lines = [Styled(""), Styled(what, Style.TITLE)]
@@ -131,7 +131,7 @@ def _kin(what: str, kin: Sequence[Kin], width: int) -> list[Styled]:
         place = f", {_place(one.source, one.turn)}" if one.source is not None else ""
         lines += map(Styled, wrapped(f"{one.level} {one.sha[:12]}{place}", width, indent="  ", later="    "))
         lines += [Styled(f"    {cut(flat(one.title), width - 4)}")] if one.title else []
-    return lines + _more(len(kin) - KIN)
+    return lines + _more(len(kin) + more - KIN)
 
 
 def _place(source: str, turn: int | None) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mem.cli.common import LineFormat, OutputFormat, add_noun, explained, read_bytes, say, show, tell
+from mem.cli.common import LineFormat, OutputFormat, add_noun, complain, explained, read_bytes, show, tell
 from mem.domain.signatures import Explanation, Extraction
 
 _CANDIDATES = 20
@@ -39,7 +39,7 @@ def extract(
 
 def _tell(extraction: Extraction) -> None:
     if not extraction.signatures:
-        say(f"{extraction.source}: no failure found in {extraction.lines} lines")
+        complain(f"{extraction.source}: no failure found in {extraction.lines} lines")
     for signature in extraction.signatures:
         place = f"{extraction.source}:{signature.line_start}-{signature.line_end}"
         tell(f"{signature.sig_sha[:12]}  {signature.tool:<10} {signature.rule:<24} {place}")

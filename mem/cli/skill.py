@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mem.addresses import find_addresses
-from mem.cli.common import Format, OutputFormat, add_noun, explained, read_bytes, run, say, show_json, tell
+from mem.cli.common import Format, OutputFormat, add_noun, complain, explained, read_bytes, run, show_json, tell
 from mem.cli.skill_files import FileRefused, read_skills
 from mem.cli.terminal import columns, cut, flat
 from mem.domain.errors import InvalidRequest
@@ -68,7 +68,7 @@ def add(
             for skill, one in zip(skills, changed, strict=True):
                 tell(f"{skill.name}: {'stored' if one else 'unchanged'}")
         for each in refused:
-            say(f"refused: {flat(each.reason)}")
+            complain(f"refused: {flat(each.reason)}")
     if refused:
         raise typer.Exit(1)
 

@@ -10,6 +10,7 @@ from mem.domain.errors import InvalidRequest
 from mem.domain.ids import Identity, Project, RequestId, Text
 
 OPERATION = "ground"
+"""What the ledger calls a user's turn."""
 
 ScopeLevel = Literal["user", "user_global", "user_global_container"]
 ReadMode = Literal["simple", "balanced", "deep"]

@@ -156,6 +156,9 @@ def replay_workflow_id(*, check: bool) -> str:
     return f"{'check' if check else 'rebuild'}:journal"
 
 
+NIGHTLY_SCHEDULE_ID = "check:journal:nightly"
+"""The id of the schedule that starts such a check every night; Temporal appends the time to the id of each run."""
+
 REGENERATE_WORKFLOW_ID = "regenerate:projections"
 """The id of the RebuildProjections workflow that asks the projector again, be it to show or to record what it says."""
 

@@ -15,6 +15,9 @@ Scope = Literal["project", "all-projects"]
 MatchedKind = Literal["signature", "symptom", "text"]
 Leg = Literal["signatures", "symptom", "text", "lexical", "rerank", "skills", "reference", "embedding", "ledger"]
 
+OPERATION = "context"
+"""What the ledger calls a lookup."""
+
 DEFAULT_BUDGET = 6000
 MAX_TASK_CHARACTERS = 8192
 MAX_TOOL_CHARACTERS = 64

@@ -8,6 +8,8 @@ MAX_BYTES = 20_000
 """What the details of one run may take."""
 MAX_CELL = 160
 """Characters of one text."""
+GAP = "\u00a0\u00a0"
+"""Behind each cell but a row's last: the Temporal UI leaves no room between columns, and shows entities as they are."""
 MAX_FAILURE = 1_000
 """Characters of what a run failed with."""
 
@@ -33,8 +35,10 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> lis
     """A table under its title, nothing where it has no rows; cells with texts from elsewhere are code spans."""
     if not rows:
         return []
-    lines = [head, ["---"] * len(head), *rows]
-    return ["", f"**{title}**", "", *(f"| {' | '.join(cells)} |" for cells in lines)]
+    gap = f"{GAP} | "
+    lines = [f"| {gap.join(cells)} |" for cells in (head, *rows)]
+    lines.insert(1, f"|{'---|' * len(head)}")
+    return ["", f"**{title}**", "", *lines]
 
 
 def bounded(lines: Sequence[str]) -> str:

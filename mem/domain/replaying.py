@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -90,3 +91,32 @@ class ReplayReport(BaseModel):
     def same(self) -> bool:
         """Whether every table is what the journal makes it."""
         return all(table.digest == table.replayed_digest for table in self.tables)
+
+
+class NightlyRun(BaseModel):
+    """What came of one run of the nightly check; `forgotten` where Temporal has let go of it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    workflow_id: str
+    started: datetime
+    state: Literal["running", "same", "differs", "failed", "forgotten"]
+    differing: dict[str, int] = {}
+    """Rows that differ, by table."""
+
+
+class NightlyCheck(BaseModel):
+    """The schedule of the nightly check.
+
+    `skipped` counts nights on which the run before was still at work, `missed` those on which Temporal was away for too
+    long.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    schedule_id: str
+    paused: bool
+    next: datetime | None
+    skipped: int
+    missed: int
+    last: NightlyRun | None

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from mem.domain.accepting import Projection
 from mem.domain.nodes import Level, Parent, VectorKind, Visibility
+
+MAX_KIN = 1000
+"""So many nodes are told at the other ends of a memory's edges, in each direction."""
 
 
 class Kin(Parent):
@@ -79,7 +82,8 @@ class ShownMemory(BaseModel):
     memory explains no failure. `superseded_by` is the next one in its place, `successor` the newest live one,
     `supersedes` all whose place it takes, the oldest first. `accepted` is null for what no request brought as a lesson:
     evidence and reference. Whatever the caller may not read is left out, so a memory that is not `live` may name no
-    successor. A chunk of reference that is not `live` was removed: its document has it no more.
+    successor. A chunk of reference that is not `live` was removed: its document has it no more. `more_parents` and
+    `more_children` tell how many there are beyond the thousand that are named, where there are.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -103,6 +107,8 @@ class ShownMemory(BaseModel):
     signatures: list[ShownSignature]
     parents: list[Kin]
     children: list[Kin]
+    more_parents: int = Field(default=0, exclude_if=lambda more: more == 0)
+    more_children: int = Field(default=0, exclude_if=lambda more: more == 0)
 
 
 class Named(BaseModel):

@@ -22,6 +22,7 @@ from mem.gateway.metrics import Metrics
 from mem.gateway.reading import Reading
 from mem.gateway.serving import serve_app
 from mem.gateway.tokens import find_tokens
+from mem.health import telling_door
 from mem.settings import Settings
 
 DEFAULT_PORT = 8642
@@ -51,6 +52,7 @@ async def serve_gateway(settings: Settings) -> None:
             interceptors=() if tracing is None else tracing.interceptors,
         )
         listening = opened.enter_context(bound(where))
+        opened.enter_context(telling_door(settings.health_file, where.host, where.port))
         reading = await opened.enter_async_context(Reading(found.database_url, spans=tracing))
         app = create_app(
             client,

@@ -6,7 +6,7 @@ in stack.json, from which everything else finds its way.
 
 from mem.local.cleanup import remove_data, stop_stack
 from mem.local.detached import running_stack, start_detached
-from mem.local.options import PartSpec, StackOptions, app_parts, find_app_dir
+from mem.local.options import PartSpec, StackOptions, app_parts
 from mem.local.stack_file import StackFile, StackHome, TemporalAddress
 from mem.local.status import PartStatus, StackStatus, stack_status
 from mem.local.supervisor import supervise
@@ -20,7 +20,6 @@ __all__ = [
     "StackStatus",
     "TemporalAddress",
     "app_parts",
-    "find_app_dir",
     "remove_data",
     "running_stack",
     "stack_status",

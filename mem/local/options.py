@@ -8,8 +8,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mem.domain.errors import StackError
-
 ReadyKind = Literal["postgres", "temporal", "exit", "http", "pollers", "writers", "alive"]
 """How a part shows that it is ready.
 
@@ -81,22 +79,3 @@ class StackOptions(BaseModel):
     """Where root keeps what the unprivileged user cannot reach under the stack's home."""
     max_restarts: int = Field(default=5, ge=0)
     """Restarts of one part within a minute before the whole stack gives up."""
-
-
-def find_app_dir(given: Path | None) -> Path:
-    """The folder whose worker.py the stack runs: the given one, or the current folder.
-
-    Raises:
-        StackError: There is no worker.py.
-    """
-    folder = (given or Path.cwd()).resolve()
-    if (folder / "worker.py").is_file():
-        return folder
-    if given is not None:
-        raise StackError(
-            f"MEM_APP_DIR is {folder}, which has no worker.py.", "Set MEM_APP_DIR to a checkout of this project."
-        )
-    raise StackError(
-        f"The current folder {folder} has no worker.py, which the stack's worker runs.",
-        "Run this from a checkout of the project, or set MEM_APP_DIR to the folder that holds worker.py.",
-    )

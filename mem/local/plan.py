@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import mem
+from mem.app_dir import find_app_dir
 from mem.clients.temporal.connection import payload_keys
 from mem.domain.errors import MemError, StackError
 from mem.local import place, postgres, temporal
 from mem.local.answers import check
-from mem.local.options import PartSpec, StackOptions, find_app_dir
+from mem.local.options import PartSpec, StackOptions
 from mem.local.ports import HOST, choose
 from mem.local.processes import Launch
 from mem.local.stack_file import PartRecord, StackFile, StackHome, TemporalAddress
@@ -111,7 +112,7 @@ def _app_launch(home: StackHome, part: PartSpec, env: dict[str, str]) -> Launch:
     return Launch(
         name=part.name,
         argv=part.argv,
-        env=env | part.env,
+        env=env | part.env | _metrics_of(part, env),
         ready=part.ready,
         log=home.log(part.name),
         grace=part.grace,
@@ -120,13 +121,23 @@ def _app_launch(home: StackHome, part: PartSpec, env: dict[str, str]) -> Launch:
     )
 
 
+def _metrics_of(part: PartSpec, env: dict[str, str]) -> dict[str, str]:
+    """Two processes cannot serve at one address: the metrics of the writer are one port above those of the worker."""
+    host, _, port = env.get("MEM_METRICS_ADDRESS", "").rpartition(":")
+    if part.ready != "writers" or not port.isdecimal():
+        return {}
+    return {"MEM_METRICS_ADDRESS": f"{host}:{int(port) + 1}"}
+
+
 def _app_env(stack: StackFile, http_port: int, app_dir: Path | None, *, own_temporal: bool) -> dict[str, str]:
     """The caller's environment with this stack's addresses."""
     env = dict(os.environ)
+    env.pop("MEM_HEALTH_FILE", None)  # it is of one process
     if own_temporal:
         # TLS or a key meant for another server would break the connection to ours.
         env = {name: value for name, value in env.items() if not name.startswith("TEMPORAL_")}
         env["TEMPORAL_CONFIG_FILE"] = os.devnull
+        env["TEMPORAL_API_KEY"] = ""  # a secret file is not looked for where the environment names it
     env |= {
         "MEM_DATABASE_URL": stack.database_url,
         "TEMPORAL_ADDRESS": stack.temporal.address,

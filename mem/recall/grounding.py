@@ -10,6 +10,7 @@ from typing import Protocol
 
 from mem.domain.grounding import OPERATION, GroundAnswer, GroundInput, ScopeLevel, check_message
 from mem.domain.ids import fingerprint_of, user_scope
+from mem.parsing.names import refuse_secret_names
 from mem.parsing.orders import prepare_orders
 from mem.ports import Embedder, Ledger, LedgerKey, Reranker, TokenCounter, Users
 from mem.recall.enhancement import Enhancement, Relevant
@@ -88,10 +89,13 @@ class GroundTurns:
         """Answer a turn, or return what was answered to it before, or what a controller is to be asked about.
 
         Raises:
-            InvalidRequest: the message is blank.
+            InvalidRequest: the message is blank, or a name in it looks like a secret.
             RequestConflict: the request id was answered before for another body.
         """
         check_message(request)
+        refuse_secret_names(request_id=request.request_id, user_id=request.user_id)
+        for container in request.containers:
+            refuse_secret_names(container=container.id)
         mark = fingerprint_of(request)
         key = LedgerKey(OPERATION, user_scope(request.user_id, request.readable), request.request_id)
         legs = self._legs()

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from mem.domain.errors import Unavailable
 from mem.domain.ids import fingerprint_of
-from mem.domain.lookup import Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
+from mem.domain.lookup import OPERATION, Lesson, LessonSignature, LookUpInput, SkillHit, check_inputs
 from mem.domain.nodes import Parent
+from mem.parsing.names import refuse_secret_names
 from mem.ports import (
     Candidate,
     Embedder,
@@ -38,7 +39,6 @@ from mem.recall.render import Found, render_body
 from mem.recall.shortlist import score_best
 from mem.recall.trace import Searched, trace_of
 
-OPERATION = "context"
 _SAMPLE = "error: exit status 1\n"
 
 
@@ -73,10 +73,11 @@ class LookUp:
         """Answer a request, or return what was answered to it before.
 
         Raises:
-            InvalidRequest: the request gives nothing to look up.
+            InvalidRequest: the request gives nothing to look up, or a name in it looks like a secret.
             RequestConflict: the request id was answered before for another body.
         """
         check_inputs(request)
+        refuse_secret_names(request_id=request.request_id, project=request.project)
         mark = fingerprint_of(request)
         key = LedgerKey(OPERATION, request.project, request.request_id)
         legs = Legs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)

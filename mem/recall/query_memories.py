@@ -11,6 +11,7 @@ from mem.domain.ids import SHARED, fingerprint_of
 from mem.domain.lookup import Scores
 from mem.domain.nodes import Parent
 from mem.domain.query import OPERATION, QueryAnswer, QueryHit, QueryInput, check_question
+from mem.parsing.names import refuse_secret_names
 from mem.ports import Embedder, Ledger, LedgerKey, Memories, Reranker, Vector
 from mem.recall.explaining import listed, reranked
 from mem.recall.gather import embedded
@@ -55,10 +56,11 @@ class QueryMemories:
         """Answer a question, or return what was answered to it before.
 
         Raises:
-            InvalidRequest: the question is blank.
+            InvalidRequest: the question is blank, or a name in it looks like a secret.
             RequestConflict: the request id was answered before for another body.
         """
         check_question(request)
+        refuse_secret_names(request_id=request.request_id, project=request.project)
         mark = fingerprint_of(request)
         key = LedgerKey(OPERATION, request.project, request.request_id)
         legs = Legs(leg_seconds=self._leg_seconds, total_seconds=self._total_seconds)

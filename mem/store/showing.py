@@ -10,7 +10,7 @@ from psycopg.rows import class_row, dict_row
 
 from mem.domain.accepting import Projection
 from mem.domain.ids import SHARED
-from mem.domain.shown import Acceptance, Kin, Named, ShownMemory, ShownSignature, Sighting
+from mem.domain.shown import MAX_KIN, Acceptance, Kin, Named, ShownMemory, ShownSignature, Sighting
 from mem.ports import ShowQuery
 from mem.store.pool import Connection, Pool, on_connection
 from mem.store.queries import sql
@@ -56,7 +56,7 @@ async def _shown(connection: Connection, query: ShowQuery) -> ShownMemory | None
     row = await (await cursor.execute(sql("showing.node"), _asked(query))).fetchone()
     if row is None:
         return None
-    parents, children = await _kin(connection, query)
+    kin = await _kin(connection, query)
     line = await _line(connection, query)
     return ShownMemory(
         **{name: row[name] for name in _FIELDS},
@@ -69,8 +69,7 @@ async def _shown(connection: Connection, query: ShowQuery) -> ShownMemory | None
         projection=_projection(row),
         vectors=row["kinds"] or [],
         signatures=await _signatures(connection, query),
-        parents=parents,
-        children=children,
+        **kin,
     )
 
 
@@ -80,14 +79,16 @@ def _projection(row: dict[str, Any]) -> Projection | None:
     return Projection(text=row["symptom"], model_id=row["model_id"], prompt_sha=row["prompt_sha"])
 
 
-async def _kin(connection: Connection, query: ShowQuery) -> tuple[list[Kin], list[Kin]]:
-    cursor = await connection.execute(sql("showing.kin"), {**_asked(query), "characters": TITLE_CHARACTERS})
-    parents: list[Kin] = []
-    children: list[Kin] = []
-    for is_parent, level, sha, source, turn, title in await cursor.fetchall():
-        kin = Kin(level=level, sha=sha, source=source, turn=turn, title=title)
-        (parents if is_parent else children).append(kin)
-    return parents, children
+async def _kin(connection: Connection, query: ShowQuery) -> dict[str, Any]:
+    """The fields of a memory that tell of both ends of its edges."""
+    asked = {**_asked(query), "characters": TITLE_CHARACTERS, "most": MAX_KIN}
+    rows = await (await connection.execute(sql("showing.kin"), asked)).fetchall()
+    found: dict[str, Any] = {"parents": [], "children": []}
+    for is_parent, level, sha, source, turn, title, number in rows:
+        end = "parents" if is_parent else "children"
+        found[end].append(Kin(level=level, sha=sha, source=source, turn=turn, title=title))
+        found[f"more_{end}"] = max(0, number - MAX_KIN)
+    return found
 
 
 async def _line(connection: Connection, query: ShowQuery) -> _Line:

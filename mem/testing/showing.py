@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from mem.domain.shown import Acceptance, Kin, Named, ShownMemory, ShownSignature, Sighting
+from mem.domain.shown import MAX_KIN, Acceptance, Kin, Named, ShownMemory, ShownSignature, Sighting
 from mem.ports import ShowQuery
 from mem.testing.memories import FakeMemories, in_place
 from mem.testing.state import FakeState
@@ -28,6 +28,8 @@ class FakeShowing:
         if sha not in state.nodes or not self._readable(sha, query):
             return None
         node = state.nodes[sha]
+        parents = self._kin(state.edges.get(sha, set()), query)
+        children = self._kin({child for child, below in state.edges.items() if sha in below}, query)
         ahead = [one for one in self._ahead(sha) if self._readable(one, query)]
         direct = state.superseded_by.get(sha)
         return ShownMemory(
@@ -42,8 +44,10 @@ class FakeShowing:
             projection=state.projections.get(sha),
             vectors=await FakeMemories(state).vector_kinds(sha),
             signatures=[self._signature(sig_sha, query) for sig_sha, of in sorted(state.links) if of == sha],
-            parents=self._kin(state.edges.get(sha, set()), query),
-            children=self._kin({child for child, parents in state.edges.items() if sha in parents}, query),
+            parents=parents[:MAX_KIN],
+            children=children[:MAX_KIN],
+            more_parents=max(0, len(parents) - MAX_KIN),
+            more_children=max(0, len(children) - MAX_KIN),
         )
 
     def _readable(self, sha: str, query: ShowQuery) -> bool:

@@ -11,6 +11,7 @@ from mem.domain.ids import fingerprint_of
 from mem.domain.journal import Entry
 from mem.domain.lookup import MAX_TOOL_CHARACTERS
 from mem.domain.nodes import Node
+from mem.parsing.names import refuse_secret_names
 from mem.parsing.redact import redact
 from mem.parsing.sanitize import strip_bidi_and_zero_width, strip_unsafe
 from mem.ports import Journal
@@ -61,10 +62,13 @@ async def record_candidate(journal: Journal, request: AcceptInput) -> str:
     """Record the candidate, or hold a repeated request to the recorded one; returns its fingerprint.
 
     Raises:
-        InvalidRequest: the candidate breaks a limit of the contract.
+        InvalidRequest: the candidate breaks a limit of the contract, or a name in it looks like a secret.
         RequestConflict: the request id was used before with another body.
     """
     check_limits(request)
+    refuse_secret_names(
+        request_id=request.request_id, project=request.project, user_id=request.user_id, container=request.container
+    )
     mark = fingerprint_of(request)
     safe = await asyncio.to_thread(protect, request)
     data = {

@@ -19,7 +19,7 @@ from mem.store.showing import PostgresShowing
 from tests.contract.parts import postgres_parts
 
 SHA = "0" * 59 + "12345"
-ASKED: dict[str, Any] = {"sha": SHA, "behind": SHA + "g", "readable": None, "limit": 21, "characters": 500}
+ASKED: dict[str, Any] = {"sha": SHA, "behind": SHA + "g", "readable": None, "limit": 21, "characters": 500, "most": 9}
 
 
 async def _fill(pool: Pool) -> None:

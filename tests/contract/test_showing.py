@@ -74,6 +74,22 @@ async def test_edges_lead_both_ways(parts):
     assert 100 <= len(next(kin.title for kin in (await shown(parts, two)).parents if kin.sha == long)) <= 500
 
 
+async def test_of_very_many_edges_the_first_are_told_and_the_others_counted(parts, monkeypatch):
+    """In the order of all, in both directions; where all are told nothing is counted, and the document says nothing."""
+    for place in ("mem.store.showing", "mem.testing.showing"):
+        monkeypatch.setattr(f"{place}.MAX_KIN", 2)
+    one, two = await parts.accept("one"), await parts.accept("two")
+    everything = await parts.accept("top", evidence_texts=("a", "b", "c", "it failed"))
+    below = evidence("it failed", turn=0).sha
+    found = await shown(parts, everything)
+    assert ([kin.turn for kin in found.parents], found.more_parents, found.more_children) == ([0, 1], 2, 0)
+    assert "more_children" not in found.model_dump_json()
+    three = await parts.accept("three")
+    found = await shown(parts, below)
+    assert (shas(found.children), found.more_children) == (sorted([one, two, three])[:2], 1)
+    assert found.model_dump(mode="json")["more_children"] == 1
+
+
 async def test_evidence_and_reference_are_nodes_of_their_own(parts):
     """They name their source, no request brought them as lessons, and what is shared is of no project."""
     await parts.accept("one")

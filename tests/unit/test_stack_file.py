@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from mem.app_dir import find_app_dir
 from mem.domain.errors import StackError
-from mem.local import StackFile, StackHome, TemporalAddress, find_app_dir, remove_data, stack_status, stop_stack
+from mem.local import StackFile, StackHome, TemporalAddress, remove_data, stack_status, stop_stack
 from mem.local.answers import address
 from mem.local.cleanup import end_leftovers
 from mem.local.place import Placement, chosen_base, first_blocked, place, wheel_package

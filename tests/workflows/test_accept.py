@@ -15,6 +15,7 @@ from mem.clients.temporal import calls
 from mem.domain.accepting import AcceptAnswer
 from mem.domain.errors import ConfigurationError, RequestConflict, TooLarge, Unavailable
 from mem.domain.journal import same_journal_form
+from mem.domain.markdown import GAP
 from mem.domain.nodes import Node
 from mem.ports import LedgerKey, Reach
 from tests.temporal_server import OTHER, Rig, events, eventually, reset, runs_of, scheduled
@@ -431,7 +432,7 @@ async def test_what_the_ui_shows(rig):
     for line in reply.answer.projection.text.splitlines():
         assert f"- `{line}`" in metadata.current_details
     summary, details = await described.static_summary(), await described.static_details()
-    assert "| evidence | 1 record, " in str(details)
+    assert "| evidence | 1 record, " in str(details).replace(GAP, "")
     assert RAW_LINE not in metadata.current_details
     for shown in (str(attributes), str(summary), str(details)):
         assert RAW_LINE not in shown

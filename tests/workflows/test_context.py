@@ -19,6 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from mem.client import MemoryClient
 from mem.domain.errors import ConfigurationError, RequestConflict, Unavailable
 from mem.domain.lookup import ContextAnswer
+from mem.domain.markdown import GAP
 from mem.ports import LedgerKey, Reach
 from mem.recall.outcome import Trace
 from tests.temporal_server import OTHER, Rig, events, eventually, reset, runs_of
@@ -343,7 +344,7 @@ async def test_what_the_ui_shows(rig):
     assert attributes["MemSignature"] == [reply.answer.signatures[0].sig_sha]
     assert await described.static_summary() == f"Look up failure and tool, project {rig.project}"
     assert metadata.current_details.startswith("**no tier**")
-    assert "| signatures |" in metadata.current_details
+    assert "| signatures |" in metadata.current_details.replace(GAP, "")
     assert f"request `1`, project `{rig.project}`, tool `npm`" in metadata.current_details
     for shown in (metadata.current_details, str(attributes), str(await described.static_summary())):
         assert RAW_LINE not in shown

@@ -17,6 +17,7 @@ from temporalio.exceptions import ApplicationError
 from mem.domain.errors import ControllerRefused, InvalidRequest, RequestConflict
 from mem.domain.grounding import ScopeLevel
 from mem.domain.ids import ground_workflow_id, user_scope
+from mem.domain.markdown import GAP
 from mem.ports import LedgerKey
 from mem.recall.enhancement import Enhancement, Relevant, Statement
 from mem.recall.ground_outcome import GroundTrace
@@ -237,7 +238,7 @@ async def test_what_the_ui_shows(rig):
     assert "MemProject" not in attributes
     assert await described.static_summary() == "Ground a turn, balanced, user_global_container"
     assert metadata.current_details.startswith("**1 used, 1 relevant of 1 scored, evidence ")
-    assert f"| L1 | `{accepted.sha[:12]}` `{rig.project}` |" in metadata.current_details
+    assert f"| L1 | `{accepted.sha[:12]}` `{rig.project}` |" in metadata.current_details.replace(GAP, "")
     assert [(one.sha, one.used) for one in trace.memories] == [(accepted.sha, True)]
     assert {leg.leg for leg in trace.legs} >= {"snapshot", "vector", "metadata", "graph", "rerank", "ledger"}
     assert (trace.request_id, trace.reranker, trace.enhancer) == ("1", "embedded scorer", "extractive")

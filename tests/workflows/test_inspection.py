@@ -12,6 +12,7 @@ from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from mem.domain.ids import REGENERATE_WORKFLOW_ID, rebuild_workflow_id, replay_workflow_id
+from mem.domain.markdown import GAP
 from tests.temporal_server import USER, Rig, events, eventually
 from tests.workflows.material import (
     LOG,
@@ -71,7 +72,7 @@ async def test_a_closed_run_tells_its_story_and_answers_queries(rig: Rig) -> Non
         for name, handle in handles.items():
             described = await handle.describe()
             assert await described.static_summary(), name
-            details = str(await described.static_details())
+            details = str(await described.static_details()).replace(GAP, "")
             assert "| what | value |" in details, name
             assert (await _attributes(handle))["MemOutcome"] == OUTCOMES[name]
             told = (await _metadata(handle)).current_details
@@ -216,7 +217,9 @@ async def _attributes(handle: WorkflowHandle[Any, Any]) -> dict[str, Any]:
 
 
 async def _metadata(handle: WorkflowHandle[Any, Any]) -> WorkflowMetadata:
-    return await handle.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
+    found: WorkflowMetadata = await handle.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
+    found.current_details = found.current_details.replace(GAP, "")
+    return found
 
 
 def _started(history: list[HistoryEvent]) -> list[str]:

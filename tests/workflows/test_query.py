@@ -12,6 +12,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from mem.domain.errors import InvalidRequest, RequestConflict
+from mem.domain.markdown import GAP
 from mem.ports import LedgerKey
 from mem.recall.query_outcome import QueryTrace
 from tests.temporal_server import OTHER, Rig, events, eventually, reset, runs_of, scheduled
@@ -192,7 +193,7 @@ async def test_what_the_ui_shows(rig):
     assert (attributes["MemProject"], attributes["MemOutcome"]) == (rig.project, "answered")
     assert await described.static_summary() == f"Query L1, L2, project {rig.project}"
     assert metadata.current_details.startswith("**1 hit**")
-    assert f"| L1 | `{accepted.sha[:12]}` `{rig.project}` |" in metadata.current_details
+    assert f"| L1 | `{accepted.sha[:12]}` `{rig.project}` |" in metadata.current_details.replace(GAP, "")
     assert [hit.sha for hit in trace.hits] == [accepted.sha]
     assert trace.hits[0].ranks["text"] == 1
     assert {leg.leg for leg in trace.legs} >= {"symptom", "text", "lexical", "ledger"}

@@ -26,8 +26,8 @@ ROOT = Path(__file__).parents[2]
 WORKER_MAY_IMPORT = {
     "structlog", "temporalio", "activities", "workflows",
     "pydantic", "mem.addresses", "mem.clients.temporal.connection",
-    "mem.clients.temporal.metrics", "mem.clients.temporal.runtime", "mem.clients.temporal.tracing",
-    "mem.clients.temporal.ending", "mem.clients.temporal.tuning",
+    "mem.clients.temporal.ending", "mem.clients.temporal.metrics", "mem.clients.temporal.polling",
+    "mem.clients.temporal.runtime", "mem.clients.temporal.tracing", "mem.clients.temporal.tuning",
     "mem.domain.ids", "mem.ports", "mem.process", "mem.settings", "mem.wiring",
 }  # fmt: skip
 

@@ -16,8 +16,8 @@ from tests.temporal_server import OTHER, eventually
 from tests.workflows.material import candidate, lookup
 
 HOSTILE = [
-    "npm", "NPM", "npm ", " npm", "it's", "'npm'", "''", "'", 'say "hi"', '"', "C:\\cl.exe", "\\", "\\'", "a?b", "?",
-    "a%b", "a_b", "axb", "a*", "*", "`a`", "(a)", "a;--", "x' OR MemTier = 'none", 'x" OR MemTier = "none', "ünï",
+    "npm", "NPM", "npm ", "npm'", " npm", "it's", "'npm'", "''", "'", 'say "hi"', '"', "C:\\cl.exe", "\\", "\\'", "a?b",
+    "?", "a%b", "a_b", "axb", "a*", "*", "`a`", "(a)", "a;--", "x' OR MemTier = 'none", 'x" OR MemTier = "none', "ünï",
     "日本", "😀", "a\nb", "a\tb", "a\x1ab", "null", "1", "true", ":a", "$1",
 ]  # fmt: skip
 TOOL, TIER, SIGNATURE, DEGRADED = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from mem.domain.markdown import MAX_BYTES, bounded, code, failed
+from mem.domain.markdown import GAP, MAX_BYTES, bounded, code, failed
 from mem.recall.outcome import Drop, LegTrace, LessonTrace, Miss, SkillTrace, Trace
 from mem.recall.query_outcome import HitTrace, QueryTrace
 from workflows.trace_markdown import query_markdown, trace_markdown
@@ -52,43 +52,45 @@ WHOLE = """\
 
 request `r-1`, project `homelab`, reranker `embedded scorer`, tool `npm`
 
+signatures `cccccccccccc`
+
 **Lessons**
 
 | tier | lesson | matched | recall | rerank |
-| --- | --- | --- | --- | --- |
+|---|---|---|---|---|
 | 1 | `aaaaaaaaaaaa` `homelab` | signature | 0.440 | 0.910 |
 | 3 | `bbbbbbbbbbbb` shared | text | - | - |
 
 **Skills**
 
 | skill | score |
-| --- | --- |
+|---|---|
 | `ci-triage` | 0.770 |
 
 **Left out by the budget**
 
 | what | name | tokens |
-| --- | --- | --- |
+|---|---|---|
 | tier 3 | `dddddddddddd` | 512 |
 | skill | `release` | 20 |
 
 **Nearest misses, of which 1 near**
 
 | tier | memory | by | score | floor |
-| --- | --- | --- | --- | --- |
+|---|---|---|---|---|
 | 2 | `eeeeeeeeeeee` `billing` | rerank | 0.488 | 0.500 |
 | 2 | `ffffffffffff` `billing` | rerank | 0.610 | 0.500, but enough others are told |
 
 **Degraded**
 
 | leg | reason |
-| --- | --- |
+|---|---|
 | `skills` | `timeout after 2.0 s` |
 
 **Legs**
 
 | leg | step | ms | found | note |
-| --- | --- | --- | --- | --- |
+|---|---|---|---|---|
 | symptom | `search` | 12.5 | 3 | - |"""
 HITS = QueryTrace(
     project="homelab",
@@ -153,10 +155,17 @@ def plain(markdown: str) -> str:
 
 def test_a_trace_is_told_whole():
     """Tier, time and budget, whose request it was, and a table for each part."""
-    assert trace_markdown(TRACE) == WHOLE
-    kinds, rows = shapes(WHOLE)
+    told = trace_markdown(TRACE)
+    assert told.replace(GAP, "") == WHOLE
+    kinds, rows = shapes(told)
     assert kinds >= {"table_open", "code_inline", "strong_open"}
     assert rows == [5] * 3 + [2] * 2 + [3] * 3 + [5] * 3 + [2] * 2 + [5] * 2
+
+
+def test_columns_stand_apart():
+    """Behind each cell but the last is room, which the UI leaves there."""
+    (tier,) = [line for line in trace_markdown(TRACE).splitlines() if line.startswith(f"| tier{GAP} | lesson")]
+    assert tier.count(GAP) == 4
 
 
 def test_an_answer_without_parts_has_no_empty_table():
@@ -172,7 +181,7 @@ def test_an_answer_without_parts_has_no_empty_table():
 
 def test_hits_are_told_with_their_places():
     """Each hit with its rank in the legs that found it."""
-    told = query_markdown(HITS)
+    told = query_markdown(HITS).replace(GAP, "")
     assert told.startswith("**1 hit**, 20.0 ms\n\nrequest `q-1`, project `homelab`, reranker `embedded scorer`\n")
     assert "| L1 | `aaaaaaaaaaaa` shared | 0.500 | 0.900 | - | 2 | - |" in told
     assert told.endswith("| ledger | `store` | 1.0 | 0 | `away` |")
@@ -186,7 +195,7 @@ def test_no_text_breaks_out(text):
     assert kinds <= TEXT | TABLE
     assert rows == [5] * 3 + [2] * 2 + [3] * 2 + [5] * 3 + [2] * 2 + [5] * 2
     assert code(text) == "-" or plain(told) == plain(trace_markdown(hostile("harmless")))
-    assert all(one.isprintable() for one in told.replace("\n", ""))
+    assert all(one.isprintable() for one in told.replace("\n", "").replace(GAP, ""))
     for shown in (query_markdown(HITS.model_copy(update={"degraded": [text], "request_id": text})), failed(text)):
         assert shapes(shown)[0] <= TEXT | TABLE
 
@@ -214,6 +223,6 @@ def test_traces_of_earlier_runs_are_read():
     old = TRACE.model_dump(mode="json") | {"skills": ["ci-triage"], "dropped": 2}
     for field in ("project", "request_id", "milliseconds", "reranker", "misses", "near_misses"):
         del old[field]
-    told = trace_markdown(Trace.model_validate(old))
+    told = trace_markdown(Trace.model_validate(old)).replace(GAP, "")
     assert "| `ci-triage` | - |" in told
     assert "0 dropped" in told

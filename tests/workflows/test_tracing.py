@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.worker import Replayer
 
 from mem import wiring
 from mem.addresses import find_addresses
@@ -22,6 +24,7 @@ from tests.otlp_server import Collector, collecting
 from tests.temporal_server import MAIN, Rig
 from tests.workflows.material import LESSON, RAW_LINE, SECRET, candidate_fields, lookup_fields
 from tests.workflows.ports import Switch
+from worker import WORKFLOWS, workflow_runner
 
 CALLER = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{CALLER}-b7ad6b7169203331-01"
@@ -137,3 +140,20 @@ async def test_nothing_is_traced_unless_the_environment_says_so(environment):
     """No exporter named, none wanted, or all of it switched off."""
     async with open_tracing("mem-test", environment) as tracing:
         assert tracing is None
+
+
+async def test_a_replay_makes_no_span(traced):
+    """A run that a worker takes over is decided again as it was, and its steps are not in the trace twice."""
+    rig = traced.rig
+    async with rig.working(), asyncio.timeout(40):
+        await traced.http.post("/memory/context", json=lookup_fields(rig))
+    before = len((await traced.sent()).spans)
+    replayer = Replayer(
+        workflows=WORKFLOWS,
+        workflow_runner=workflow_runner(),
+        data_converter=pydantic_data_converter,
+        interceptors=traced.tracing.interceptors,
+    )
+    async with asyncio.timeout(20):
+        await replayer.replay_workflow(await rig.context_handle("1").fetch_history())
+    assert len((await traced.sent()).spans) == before > 10

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mem.addresses import Addresses, find_addresses
+from mem.app_dir import find_app_dir
 from mem.cli.demo.material import (
     DemoQuery,
     Incident,
@@ -29,7 +30,7 @@ from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.errors import StackError
 from mem.domain.ids import SHARED, accept_workflow_id, context_workflow_id
 from mem.domain.lookup import ContextAnswer, ContextRequest
-from mem.local import StackFile, StackOptions, find_app_dir, remove_data, running_stack, start_detached
+from mem.local import StackFile, StackOptions, remove_data, running_stack, start_detached
 from mem.ports import Document
 from mem.settings import Settings
 from mem.wiring import open_ports

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client, Interceptor
@@ -15,8 +16,10 @@ from mem.clients.temporal.converter import data_converter
 from mem.clients.temporal.runtime import process_runtime
 from mem.domain.errors import ConfigurationError, Unavailable
 from mem.domain.payload_keys import PayloadKey, parse_payload_keys
+from mem.secret_files import secret_file
 from mem.settings import Settings
 
+API_KEY = "TEMPORAL_API_KEY"
 CONNECT_SECONDS = 10.0
 
 
@@ -40,7 +43,7 @@ async def connect(
         Unavailable: nothing answers there.
     """
     try:
-        config = ClientConfig.load_client_connect_config()
+        config = ClientConfig.load_client_connect_config(override_env_vars=temporal_environment())
     except (RuntimeError, ValueError, TypeError, OSError) as error:
         raise ConfigurationError(
             f"Temporal's profile cannot be read: {_first_line(error)}.",
@@ -66,6 +69,17 @@ async def connect(
             f"No Temporal server answers at {target}: {_first_line(error)}.",
             "Start the embedded stack with `mem up`, or set TEMPORAL_ADDRESS to a server that runs.",
         ) from error
+
+
+def temporal_environment() -> Mapping[str, str]:
+    """The environment, and the API key from its secret file where the environment names none.
+
+    Raises:
+        SecretFileError: the file is there and cannot be used.
+    """
+    others = {name: value for name, value in os.environ.items() if name != API_KEY}
+    key = os.environ.get(API_KEY) if API_KEY in os.environ else secret_file(API_KEY)
+    return {**others, API_KEY: key} if key else others  # an empty key would turn TLS on
 
 
 def payload_keys(settings: Settings | None = None) -> tuple[PayloadKey, ...]:

@@ -11,6 +11,7 @@ from temporalio.client import Client
 from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError
 
+from mem.clients.temporal.connection import temporal_environment
 from mem.clients.temporal.runtime import process_runtime
 from mem.domain.errors import Unavailable
 
@@ -62,7 +63,7 @@ async def has_pollers(
 async def _connect(address: str, namespace: str, *, environment: bool) -> Client:
     if not environment:
         return await Client.connect(address, namespace=namespace, runtime=process_runtime())
-    config = ClientConfig.load_client_connect_config()
+    config = ClientConfig.load_client_connect_config(override_env_vars=temporal_environment())
     config["target_host"] = address
     config["namespace"] = namespace
     return await Client.connect(**config, runtime=process_runtime())

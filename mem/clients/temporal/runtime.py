@@ -34,7 +34,7 @@ _made: list[_Made] = []
 
 
 def start_runtime(metrics_address: str | None) -> Runtime:
-    """Make the runtime of this process, before its first connection.
+    """Make the runtime of this process, before its first connection; another one is none.
 
     Args:
         metrics_address: host and port where Prometheus finds what the SDK and this process count; None: nothing is.
@@ -42,28 +42,34 @@ def start_runtime(metrics_address: str | None) -> Runtime:
     Raises:
         ConfigurationError: it is no such address, or it is taken; or the process has connected without metrics.
     """
-    if _made:
-        if _made[0].metrics != metrics_address:
-            raise ConfigurationError("This process has a Temporal runtime already.", "Start it before connecting.")
-        return _made[0].runtime
-    try:
-        runtime = Runtime(
-            telemetry=TelemetryConfig(
-                logging=_forwarded(), metrics=_exposed(metrics_address), attach_service_name=False
-            )
-        )
-    except ValueError as error:
+    if not _made:
+        _made.append(_Made(make_runtime(metrics_address), metrics_address))
+    if _made[0].metrics != metrics_address:
         raise ConfigurationError(
-            f"Metrics cannot be served at MEM_METRICS_ADDRESS {metrics_address!r}: {error}.",
-            "Set it to an IP address of this machine and a free port, such as 127.0.0.1:9464.",
-        ) from error
-    _made.append(_Made(runtime, metrics_address))
-    return runtime
+            "This process has connected to Temporal without serving metrics.", "Start the runtime before connecting."
+        )
+    return _made[0].runtime
 
 
 def process_runtime() -> Runtime:
     """The runtime of this process; made without metrics where it was not started."""
     return _made[0].runtime if _made else start_runtime(None)
+
+
+def make_runtime(metrics_address: str | None) -> Runtime:
+    """A runtime that logs to Python's logging alone, and serves metrics there; a process should have one.
+
+    Raises:
+        ConfigurationError: it is no such address, or it is taken.
+    """
+    metrics = _exposed(metrics_address)
+    try:
+        return Runtime(telemetry=TelemetryConfig(logging=_forwarded(), metrics=metrics, attach_service_name=False))
+    except ValueError as error:
+        raise ConfigurationError(
+            f"Metrics cannot be served at MEM_METRICS_ADDRESS {metrics_address!r}: {error}.",
+            "Set it to an IP address of this machine and a free port, such as 127.0.0.1:9464.",
+        ) from error
 
 
 def _forwarded() -> LoggingConfig:

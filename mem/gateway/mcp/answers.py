@@ -92,7 +92,8 @@ def told_memory(memory: ShownMemory) -> str:
     if memory.projection is not None and memory.projection.text:
         lines.append(tagged("found_by", memory.projection.text))
     lines += [_seen(one) for one in memory.signatures]
-    lines += _kin("rests_on", memory.parents) + _kin("bears", memory.children)
+    lines += _kin("rests_on", memory.parents, memory.more_parents)
+    lines += _kin("bears", memory.children, memory.more_children)
     if memory.supersedes:
         lines.append(f"In place of: {', '.join(sha[:SHORT] for sha in memory.supersedes)}")
     return "\n".join(lines)
@@ -197,6 +198,7 @@ def _seen(one: ShownSignature) -> str:
     )
 
 
-def _kin(how: str, kin: list[Kin]) -> list[str]:
+def _kin(how: str, kin: list[Kin], more: int) -> list[str]:
     lines = [tagged_line(how, one.title, level=one.level, sha=one.sha[:SHORT]) for one in kin[:MOST_KIN]]
-    return lines + ([f"… and {len(kin) - MOST_KIN} more"] if len(kin) > MOST_KIN else [])
+    more += max(0, len(kin) - MOST_KIN)
+    return lines + ([f"… and {more} more"] if more else [])

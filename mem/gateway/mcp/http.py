@@ -12,6 +12,8 @@ from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from prometheus_client import CollectorRegistry
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mem.domain.rights import Rights
@@ -26,10 +28,13 @@ from mem.gateway.rights import Guard, rights_of
 from mem.gateway.serving import serve_app
 from mem.gateway.tokens import Tokens, find_tokens
 from mem.gateway.traced import Traced
+from mem.health import telling_door
 from mem.settings import Settings
 
 DEFAULT_PORT = 8643
 PATH = "/mcp"
+HEALTH = "/healthz"
+"""The server answers agents whether or not Temporal does, so this is all that it has to tell."""
 MAX_SESSIONS = 1000
 LIMITS = Limits(
     callers=2 * MAX_SESSIONS,
@@ -61,7 +66,8 @@ async def serve_http(
     served: ASGIApp = Hardened(app, limits=LIMITS, metrics=metrics, log=structlog.get_logger())
     if reaching.tracing is not None:
         served = Traced(served, spans=reaching.tracing)
-    with bound(place) as listening:
+    telling = telling_door(settings.health_file, place.host, place.port, ready=HEALTH)
+    with bound(place) as listening, telling:
         await serve_app(served, listening, LIMITS, metrics.refused)
 
 
@@ -78,6 +84,7 @@ def create_http_app(server: Server[Any], tokens: Tokens | None, *, local: bool) 
         streamable_http_path=PATH,
         max_request_body_size=LIMITS.body_bytes,
         max_sessions=MAX_SESSIONS,
+        custom_starlette_routes=[Route(HEALTH, _health)],
         transport_security=None if local else TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     return Guard(_Owned(app), tokens)
@@ -88,6 +95,10 @@ def rights_of_caller(context: ServerRequestContext[Any, Any]) -> Rights:
     if not isinstance(context.request, Request):
         raise TypeError("This did not come over HTTP.")
     return rights_of(context.request)
+
+
+async def _health(_: Request) -> Response:
+    return PlainTextResponse("ok")
 
 
 class _Owned:

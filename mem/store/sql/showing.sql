@@ -22,15 +22,21 @@ LEFT JOIN LATERAL (
 WHERE n.sha = %(sha)s AND n.visibility = 'global' AND (%(readable)s::text[] IS NULL OR n.project = ANY(%(readable)s))
 
 -- name: kin
--- The nodes at the other ends of a node's edges that may be read, each with the beginning of its text.
-SELECT e.parent, n.level, n.sha, n.source, n.turn, left(n.text, %(characters)s)
+-- The first nodes at the other ends of a node's edges that may be read, how many there are, and how each text begins.
+SELECT k.parent, k.level, k.sha, k.source, k.turn, left(n.text, %(characters)s), k.number
 FROM (
-    SELECT true AS parent, parent_sha AS sha FROM memory_edge WHERE child_sha = %(sha)s
-    UNION ALL
-    SELECT false, child_sha FROM memory_edge WHERE parent_sha = %(sha)s
-) AS e JOIN memory_node n USING (sha)
-WHERE n.visibility = 'global' AND (%(readable)s::text[] IS NULL OR n.project = ANY(%(readable)s))
-ORDER BY n.level, n.source NULLS FIRST, n.turn NULLS FIRST, n.sha
+    SELECT e.parent, n.level, n.sha, n.source, n.turn,
+           row_number() OVER (PARTITION BY e.parent ORDER BY n.level, n.source NULLS FIRST, n.turn NULLS FIRST, n.sha) AS place,
+           count(*) OVER (PARTITION BY e.parent) AS number
+    FROM (
+        SELECT true AS parent, parent_sha AS sha FROM memory_edge WHERE child_sha = %(sha)s
+        UNION ALL
+        SELECT false, child_sha FROM memory_edge WHERE parent_sha = %(sha)s
+    ) AS e JOIN memory_node n USING (sha)
+    WHERE n.visibility = 'global' AND (%(readable)s::text[] IS NULL OR n.project = ANY(%(readable)s))
+) AS k JOIN memory_node n USING (sha)
+WHERE k.place <= %(most)s
+ORDER BY k.parent, k.place
 
 -- name: line
 -- The nodes that stand in a node's place and those whose place it takes, with how far away they are; that are read.

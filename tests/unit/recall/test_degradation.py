@@ -12,9 +12,9 @@ import pytest
 import structlog
 
 from mem.domain.errors import ModelMismatch, RequestConflict
+from mem.domain.lookup import OPERATION
 from mem.ports import LedgerKey, Reach, Seen, Settlement
 from mem.recall.legs import LEG_SECONDS, MAX_REASON, TOTAL_SECONDS, Legs, _TimeUpError
-from mem.recall.look_up import OPERATION
 from tests.unit.recall.faults import DOWN, FAULTS, REASONS
 from tests.unit.recall.kit import NPM_LOG, Scores, World, hang, texts
 from tests.unit.recall.test_look_up import DOC, FIX, full_house

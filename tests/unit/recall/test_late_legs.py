@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from mem.domain.errors import Unavailable
+from mem.domain.lookup import OPERATION
 from mem.ports import LedgerKey, Reach, Settlement
 from mem.recall.legs import Legs
-from mem.recall.look_up import OPERATION
 from tests.unit.recall.kit import NPM_LOG, World, counted
 from tests.unit.recall.test_look_up import full_house
 
