@@ -55,6 +55,13 @@ BOTTOM = """() => Math.max(...[...document.querySelectorAll('main :is(iframe, p,
     .map(each => each.getBoundingClientRect()).filter(box => box.width && box.height).map(box => box.bottom))"""
 """Where the last thing that can be read ends."""
 
+UNNAME = r"""() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let each = texts.nextNode(); each; each = texts.nextNode())
+        each.data = each.data.replace(/\d+@\S+/g, 'worker');
+}"""
+"""Workers call themselves by the name of their host, which is for no picture."""
+
 
 class Shot(NamedTuple):
     """One picture: its name, the page, and a text of that page which shows that it is there."""
@@ -82,8 +89,9 @@ class Screens:
         """
         page = await self._context.new_page()
         await page.set_viewport_size({"width": WIDTH, "height": shot.height})
-        await page.goto(f"{self._root}/{shot.path}", wait_until="networkidle", timeout=PATIENCE)
+        await page.goto(f"{self._root}/{shot.path}", wait_until="domcontentloaded", timeout=PATIENCE)
         await _shown(page, shot.shows)
+        await page.evaluate(UNNAME)
         bottom = min(await page.evaluate(BOTTOM) + MARGIN, shot.height)
         box = {"x": SIDEBAR, "y": shot.top, "width": WIDTH - SIDEBAR, "height": bottom - shot.top}
         path = FOLDER / f"{shot.name}.png"
@@ -133,7 +141,7 @@ async def _take_all(stack: StackFile, memory: MemoryClient, screens: Screens) ->
         await memory.look_up(ContextRequest(request_id="while-locked", project="homelab", signature_source=log))
         degraded = await _run(stack, context_workflow_id("homelab", "while-locked"))
         await screens.take(Shot("degraded", f"{degraded}/user-metadata", "at work since", height=1350))
-        await screens.take(Shot("pending", f"{degraded}/pending-activities", "Last Failure", top=370))
+        await screens.take(Shot("pending", f"{degraded}/pending-activities", "Last Failure", top=335))
 
 
 def _shrink(path: Path) -> None:
