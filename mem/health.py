@@ -80,7 +80,10 @@ def fault(file: Path, *, live: bool = False) -> str | None:
         return f"{file} is not there: the process has not come so far yet, or has ended"
     except (OSError, ValueError) as error:
         return f"{file} cannot be read: {error}"
-    return _fault_of_door(state, live=live) if "port" in state else _fault_of_worker(state, live=live)
+    try:
+        return _fault_of_door(state, live=live) if "port" in state else _fault_of_worker(state, live=live)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return f"{file} holds no state of a process"
 
 
 def _fault_of_door(state: Mapping[str, Any], *, live: bool) -> str | None:
@@ -98,7 +101,9 @@ def _fault_of_door(state: Mapping[str, Any], *, live: bool) -> str | None:
 
 def _fault_of_worker(state: Mapping[str, Any], *, live: bool) -> str | None:
     age = time.monotonic() - float(state["told"])
-    if not 0 <= age <= FRESH_SECONDS:
+    if age < 0:
+        return "the worker told of itself before this machine was started"
+    if age > FRESH_SECONDS:
         return f"the worker last told of itself {age:.0f} s ago"
     if live:
         return None

@@ -41,6 +41,8 @@ def log_to(stream: TextIO) -> None:
         )
     )
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    # Python would write them to stderr past all this, each on two lines.
+    logging.captureWarnings(capture=True)
 
 
 def _shared() -> list[Processor]:

@@ -29,7 +29,7 @@ def secret_file(name: str) -> str | None:
         SecretFileError: the file is there and cannot be used.
     """
     folder = Path(os.environ.get(FOLDER, "").strip() or DEFAULT_FOLDER)
-    path = next((folder / each for each in (name, name.lower()) if (folder / each).exists()), None)
+    path = next((folder / each for each in (name, name.lower()) if _is_there(folder / each)), None)
     return None if path is None else _content(path)
 
 
@@ -62,18 +62,35 @@ class SecretFiles(PydanticBaseSettingsSource):
         return f"{self.config.get('env_prefix', '')}{name}".upper()
 
 
+def _is_there(path: Path) -> bool:
+    """Whether there is something of this name, be it a link that leads nowhere: a secret was meant to be there."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    return True
+
+
+def _unreadable(path: Path, error: OSError) -> SecretFileError:
+    reason = (error.strerror or "no reason is told").lower()
+    return SecretFileError(f"the secret file {path} cannot be read: {reason}; user {os.geteuid()} has to")
+
+
 def _content(path: Path) -> str:
+    if path.is_fifo():
+        raise SecretFileError(f"the secret file {path} is a pipe, which can be read once; write a file in its place")
     try:
         with path.open("rb") as opened:
             mode = os.fstat(opened.fileno()).st_mode
             content = opened.read()
     except OSError as error:
-        reason = (error.strerror or "no reason is told").lower()
-        raise SecretFileError(f"the secret file {path} cannot be read: {reason}; user {os.geteuid()} has to") from error
+        raise _unreadable(path, error) from error
     if mode & stat.S_IWOTH:
         raise SecretFileError(f"the secret file {path} may be changed by everybody; run `chmod o-w {path}`")
     try:
-        text = content.decode("utf-8").strip()
+        text = content.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
         raise SecretFileError(f"the secret file {path} is no text in UTF-8; write it anew") from None
     if not text:

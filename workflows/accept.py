@@ -35,6 +35,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import policies
     from workflows.acceptance import Acceptance
     from workflows.failures import as_application_error, cause_of, conflict, is_callers_fault, is_refusal
+    from workflows.one_message import OfOneMessage
     from workflows.queues import of_writes
     from workflows.search_attributes import (
         MAX_SIGNATURES,
@@ -62,7 +63,7 @@ SUMMARISED = "refresh-snapshot"
 
 
 @workflow.defn(name="AcceptMemory", failure_exception_types=[ValidationError])
-class AcceptMemory:
+class AcceptMemory(OfOneMessage):
     """One acceptance. `run` does the work; the update `accepted` waits for it, and a plain start does the same."""
 
     @workflow.init

@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from mem.recall.outcome import LookUpOutcome, Trace, Unsettled
     from workflows import policies
     from workflows.answering import Answering, settled
+    from workflows.one_message import OfOneMessage
     from workflows.search_attributes import (
         MAX_SIGNATURES,
         MEM_DEGRADED,
@@ -32,7 +33,7 @@ SETTLE = "Store and count the answer that already went out"
 
 
 @workflow.defn(name="LookUpContext", failure_exception_types=[ValidationError])
-class LookUpContext:
+class LookUpContext(OfOneMessage):
     """One lookup. `run` does the work; the update `lookup` waits for it, and a plain start does the same."""
 
     @workflow.init

@@ -25,6 +25,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.answering import Answering, settled
     from workflows.failures import cause_of
     from workflows.ground_markdown import ground_markdown
+    from workflows.one_message import OfOneMessage
     from workflows.search_attributes import MEM_DEGRADED, MEM_OUTCOME, begin
 
 
@@ -34,7 +35,7 @@ SETTLE = "Store the context that already went out"
 
 
 @workflow.defn(name="GroundContext", failure_exception_types=[ValidationError])
-class GroundContext:
+class GroundContext(OfOneMessage):
     """One turn. `run` does the work; the update `ground` waits for it, and a plain start does the same."""
 
     @workflow.init

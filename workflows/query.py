@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from mem.recall.query_outcome import QueryOutcome, QueryTrace, UnsettledQuery
     from workflows import policies
     from workflows.answering import Answering, settled
+    from workflows.one_message import OfOneMessage
     from workflows.search_attributes import MEM_DEGRADED, MEM_OUTCOME, begin
     from workflows.trace_markdown import query_markdown
 
@@ -23,7 +24,7 @@ SETTLE = "Store the answer that already went out"
 
 
 @workflow.defn(name="QueryMemory", failure_exception_types=[ValidationError])
-class QueryMemory:
+class QueryMemory(OfOneMessage):
     """One question. `run` does the work; the update `query` waits for it, and a plain start does the same."""
 
     @workflow.init

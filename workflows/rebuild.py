@@ -13,6 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.regenerating import RegenerateReport
     from mem.domain.replaying import Phase, Progress, ReplayReport
     from workflows.deriving import derive
+    from workflows.one_message import OfOneMessage
     from workflows.regenerating import regenerate
     from workflows.replaying import replay
     from workflows.search_attributes import MEM_OUTCOME, begin
@@ -25,7 +26,7 @@ FOUND_BY_OUTCOME = "outcome-of-a-rebuild"
 
 
 @workflow.defn(name="RebuildProjections", failure_exception_types=[ValidationError])
-class RebuildProjections:
+class RebuildProjections(OfOneMessage):
     """One rebuild, check or regeneration, in steps that a crash repeats without harm."""
 
     @workflow.init

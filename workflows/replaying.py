@@ -18,7 +18,7 @@ async def replay(request: RebuildInput, stages: Stages) -> ReplayReport:
 
     Where the replay stands is kept with the tables, so that a run that goes on as a new one finds it there.
     """
-    shadow = Shadow(run=request.run or str(workflow.uuid4()), check=request.check)
+    shadow = Shadow(run=request.run or str(workflow.uuid4()), check=request.check, nightly=request.nightly)
     await _fill(request, shadow, stages)
     if shadow.check:
         stages.show("compare")

@@ -37,6 +37,9 @@ def parse_payload_keys(text: str | None) -> tuple[PayloadKey, ...]:
     """
     parts = [part.strip() for part in (text or "").split(",")]
     keys = [_parsed(part, number) for number, part in enumerate(parts, start=1) if part]
+    if not keys and "," in (text or ""):
+        # Somebody meant to encrypt.
+        raise ConfigurationError("MEM_PAYLOAD_KEY holds no key.", _MAKE)
     names = [key.id for key in keys]
     for name in names:
         if names.count(name) > 1:

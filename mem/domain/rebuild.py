@@ -63,8 +63,8 @@ class RebuildInput(BaseModel):
     """The message that starts the workflow.
 
     `algo` is the version that the caller of a derivation expects, or None for that of the worker; `apply` lets a
-    regeneration record what it got. All below `batches` is for the workflow itself, which goes on as a new run before
-    its history grows long.
+    regeneration record what it got; `nightly` is a check that disturbs none that somebody begins by hand. All below
+    `batches` is for the workflow itself, which goes on as a new run before its history grows long.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -72,6 +72,7 @@ class RebuildInput(BaseModel):
     task: Task = "derive"
     check: bool = False
     apply: bool = False
+    nightly: bool = False
     algo: int | None = None
     page: int = Field(default=100, ge=1, le=1000)
     batches: int = Field(default=500, ge=1, le=1000)

@@ -27,7 +27,7 @@ class Progress(BaseModel):
 
 
 class Shadow(BaseModel):
-    """Names the tables that one run fills: those of a check and those of a rebuild are apart.
+    """Names the tables that one run fills: those of a rebuild, of a check and of the nightly check are apart.
 
     `run` is the same for all attempts and continuations of a run, by which a worker that comes late finds that the
     tables are no longer its own.
@@ -37,6 +37,7 @@ class Shadow(BaseModel):
 
     run: str
     check: bool
+    nightly: bool = False
 
 
 class ReplayStep(Shadow):

@@ -24,6 +24,7 @@ from mem.gateway.described import GAPS_ANSWERS, REQUESTS, SHA_PARAMETER, SHOWN_A
 from mem.gateway.grounding import add_grounding
 from mem.gateway.hardened import Hardened
 from mem.gateway.health import add_health
+from mem.gateway.hosts import LocalHosts
 from mem.gateway.limits import Limits
 from mem.gateway.metrics import Metrics
 from mem.gateway.observing import Log
@@ -49,6 +50,7 @@ def create_app(
     spans: Serving | None = None,
     codec: RemoteCodec | None = None,
     ui_origins: Sequence[str] = (),
+    listening: str | None = None,
 ) -> FastAPI:
     """The gateway over a client of the worker and what reads from the store, without which such reads are a 503.
 
@@ -56,11 +58,13 @@ def create_app(
         tokens: who may do what; None: everybody everything.
         spans: makes one of each request; None: nothing is traced.
         codec: what reads encrypted payloads for Temporal's UI, at pages of `ui_origins`; None: nothing is encrypted.
+        listening: the name of this machine by which alone it is called without tokens; None: by any.
     """
     reading = reading or Reading(None)
     metrics = metrics or Metrics(CollectorRegistry())
     hardened = Middleware(Hardened, limits=limits or Limits(), metrics=metrics, log=log or structlog.get_logger())
     traced = [] if spans is None else [Middleware(Traced, spans=spans)]
+    local = [] if listening is None or tokens is not None else [Middleware(LocalHosts, listening=listening)]
     # Before the guard: a browser asks whether a page may call without the token that the call will carry.
     door = [] if codec is None else [Middleware(CodecDoor, origins=ui_origins)]
     app = FastAPI(
@@ -71,7 +75,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        middleware=[*traced, hardened, *door, Middleware(Guard, tokens=tokens)],
+        middleware=[*traced, hardened, *local, *door, Middleware(Guard, tokens=tokens)],
     )
     install(app)
     add_health(app, client, reading, metrics)

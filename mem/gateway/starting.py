@@ -64,6 +64,7 @@ async def serve_gateway(settings: Settings) -> None:
             spans=tracing,
             codec=codec,
             ui_origins=origins,
+            listening=where.name,
         )
         await serve_app(app, listening, limits, metrics.refused)
 

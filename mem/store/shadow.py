@@ -66,7 +66,9 @@ class State(NamedTuple):
 
 def schema_of(shadow: Shadow) -> str:
     """The schema of a run's tables."""
-    return "mem_check" if shadow.check else "mem_rebuild"
+    if not shadow.check:
+        return "mem_rebuild"
+    return "mem_nightly" if shadow.nightly else "mem_check"
 
 
 async def enter(connection: Connection, schema: str) -> None:

@@ -18,8 +18,8 @@ from tests.contract.parts import Parts, signature
 _RUNS = itertools.count()
 
 
-def new_run(*, check: bool) -> Shadow:
-    return Shadow(run=f"run-{next(_RUNS)}", check=check)
+def new_run(*, check: bool, nightly: bool = False) -> Shadow:
+    return Shadow(run=f"run-{next(_RUNS)}", check=check, nightly=nightly)
 
 
 async def filled(pool: Pool, shadow: Shadow, page: int = 7) -> PostgresRebuilding:

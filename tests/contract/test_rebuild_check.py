@@ -223,6 +223,20 @@ async def test_a_replay_that_another_run_has_taken_over_ends(pool):
     assert (await rebuilding.replay(now, 3)).seq == 3
 
 
+async def test_a_check_by_hand_and_the_nightly_one_leave_each_other_alone(pool):
+    """Whichever begins first, both come to their end; a rebuild beside them does, too."""
+    await write_some(postgres_parts(pool))
+    rebuilding = PostgresRebuilding(pool)
+    runs = [new_run(check=True), new_run(check=True, nightly=True), new_run(check=False)]
+    for step in (rebuilding.begin, lambda run: rebuilding.replay(run, 99)):
+        for run in runs:
+            await step(run)
+    reports = [await rebuilding.compare(run) for run in runs[:2]]
+    assert all(report.same and report.tables for report in reports)
+    for run in runs:
+        await rebuilding.discard(run)
+
+
 async def test_a_replay_goes_on_where_it_stopped(pool):
     """Beginning again, as a step that is repeated does, leaves what was replayed."""
     await write_some(postgres_parts(pool))

@@ -81,6 +81,15 @@ async def test_without_tokens_it_listens_to_this_machine_alone(tmp_path: Path) -
     assert "MEM_TOKENS_FILE" in err.decode()
 
 
+async def test_a_malformed_payload_key_is_told_at_the_start(tmp_path: Path) -> None:
+    """Not by each tool that an agent calls later; what may be a key is not quoted."""
+    process = await started(tmp_path, "--project", "dock", MEM_PAYLOAD_KEY="c2VjcmV0")
+    out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert (process.returncode, out) == (1, b"")
+    assert "mem key new" in err.decode()
+    assert "c2VjcmV0" not in err.decode()
+
+
 async def test_no_page_of_a_browser_can_call_it_over_http(tmp_path: Path) -> None:
     """Another origin or another name for this machine is refused, as is a body over the limit."""
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}

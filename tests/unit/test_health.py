@@ -50,6 +50,13 @@ def test_a_worker_that_hangs_does_not_live(file):
     assert "65 s ago" in str(fault(file, live=True))
 
 
+@pytest.mark.parametrize("content", ["[]", "{}", "5", '{"port": "x", "host": 1}', '{"told": "x", "queues": []}'])
+def test_a_file_of_something_else_is_told(file, content):
+    """In a line, as all that is wrong."""
+    file.write_text(content)
+    assert "holds no state" in str(fault(file))
+
+
 def test_who_tells_nothing_is_not_well(file):
     """A process that has not come so far, or has ended, has no file; half a file is none either."""
     assert "is not there" in str(fault(file))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +24,7 @@ def stream() -> Iterator[io.StringIO]:
     written = io.StringIO()
     log_to(written)
     yield written
+    logging.captureWarnings(capture=False)
     structlog.configure(**before)
     logging.basicConfig(handlers=handlers, level=level, force=True)
 
@@ -40,6 +42,17 @@ def test_a_library_writes_as_we_do(stream):
     assert line["timestamp"].endswith("Z")
     assert SECRET not in line["event"]
     assert len(line["event"]) <= MAX_TOLD
+
+
+def test_a_warning_of_python_is_a_line_too(stream):
+    """Where code and its place would stand on lines of their own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        logging.captureWarnings(capture=True)
+        warnings.warn("a coroutine was never awaited", RuntimeWarning, stacklevel=1)
+    line = the_line(stream)
+    assert (line["logger"], line["level"]) == ("py.warnings", "warning")
+    assert "RuntimeWarning: a coroutine was never awaited" in line["event"]
 
 
 @pytest.mark.parametrize("log", [structlog.get_logger(), logging.getLogger("openai")], ids=["ours", "a library's"])

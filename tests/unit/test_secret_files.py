@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from mem.clients.temporal.connection import temporal_environment
+from mem.domain.errors import ConfigurationError
 from mem.domain.faults import told
 from mem.settings import Settings
 
@@ -86,6 +87,24 @@ def test_a_file_that_cannot_be_read_is_refused(folder):
     assert "MEM_DATABASE_URL cannot be read: is a directory" in fault()
 
 
+def test_a_link_that_leads_nowhere_is_refused(folder):
+    """A key whose mount is broken is no key that nobody wanted: nothing would be encrypted."""
+    (folder / "MEM_PAYLOAD_KEY").symlink_to(folder / "gone")
+    assert "MEM_PAYLOAD_KEY cannot be read: no such file" in fault()
+
+
+def test_a_pipe_is_refused(folder):
+    """It would be waited for for ever, by the second reader at the latest."""
+    os.mkfifo(folder / "OPENAI_API_KEY")
+    assert "is a pipe" in fault()
+
+
+def test_what_an_editor_puts_before_a_text_is_no_part_of_the_secret(folder):
+    """The mark of UTF-8 at its beginning, and the line end of Windows."""
+    (folder / "MEM_DATABASE_URL").write_bytes(b"\xef\xbb\xbfpostgresql://file\r\n")
+    assert Settings().database_url == "postgresql://file"
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"sk-\xe9"])
 def test_a_file_that_is_no_text_is_refused_without_quoting_it(folder, content):
     """What stands in a secret file is never told."""
@@ -98,6 +117,13 @@ def test_a_folder_that_is_named_and_missing_is_refused(folder, monkeypatch):
     """It is told once, not for each secret."""
     monkeypatch.setenv("MEM_SECRETS_DIR", str(folder / "none"))
     assert fault().count("is no folder") == 1
+
+
+def test_temporals_key_that_cannot_be_read_is_told(folder):
+    """By the path of its file."""
+    (folder / "TEMPORAL_API_KEY").mkdir()
+    with pytest.raises(ConfigurationError, match="TEMPORAL_API_KEY cannot be read: is a directory"):
+        temporal_environment()
 
 
 def test_temporals_key_may_stand_in_a_file(folder, monkeypatch):

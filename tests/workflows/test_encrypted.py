@@ -117,6 +117,16 @@ async def test_temporal_is_told_nothing_and_all_works(sealed):
     assert LESSON.encode() not in b"".join(message.SerializeToString() for message in told)
 
 
+async def test_a_caller_whose_key_the_worker_lacks_is_told(rig, temporal_server):
+    """The call is sent again until its deadline, since another worker may have the key; then it says which."""
+    worker = rig.in_namespace(await temporal_server.client(keys=[KEY]))
+    caller = rig.in_namespace(await temporal_server.client(keys=[NEXT, KEY]))
+    worker.task_queue = caller.task_queue
+    async with worker.working(), asyncio.timeout(60):
+        with pytest.raises(Unavailable, match=r"No worker gets on with the run: .* key 'next', which"):
+            await caller.memory.look_up(lookup(rig, tool="npm"), deadline=3)
+
+
 @pytest.mark.slow
 async def test_a_worker_without_the_key_leaves_the_run_waiting(rig, sealed):
     """A run whose key a worker lacks stays open, says in the UI which key is missing, and ends once it is there."""

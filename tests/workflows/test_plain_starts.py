@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+import pytest
 from temporalio.client import WorkflowFailureError
 
 from tests.temporal_server import Rig, events
 from tests.workflows.material import SECRET, candidate_fields, lookup_fields, question_fields
+from worker import WORKFLOWS
 
 
 async def test_a_plain_start_tells_nothing_of_its_words(rig: Rig) -> None:
@@ -38,3 +40,17 @@ async def test_a_plain_start_tells_nothing_of_its_words(rig: Rig) -> None:
             kinds.append(failure.application_failure_info.type)
     assert kinds == ["", "", "InvalidRequest", "ValidationError", "InvalidRequest", "InvalidRequest"]
     assert SECRET not in str([record.data for record in await rig.journal()])
+
+
+async def test_a_start_without_a_message_or_with_two_fails_clearly(rig: Rig) -> None:
+    """Whichever the workflow is, the run ends failed and says what it takes; no task of it is repeated for ever."""
+    async with rig.working(), asyncio.timeout(60):
+        for workflow in WORKFLOWS:
+            name = str(workflow.__name__)
+            for given, told in ((), "no input"), (({}, {}), "2 inputs"):
+                handle = await rig.temporal.start_workflow(
+                    name, args=given, id=f"plain:{rig.project}:{name}:{len(given)}", task_queue=rig.task_queue
+                )
+                with pytest.raises(WorkflowFailureError) as failed:
+                    await handle.result()
+                assert f"{name} was started with {told}. Start it with one" in str(failed.value.cause)

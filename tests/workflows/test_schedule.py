@@ -9,8 +9,9 @@ import pytest
 from temporalio.client import ScheduleHandle
 
 from mem.domain.ids import NIGHTLY_SCHEDULE_ID, writes_queue
-from mem.domain.replaying import NightlyCheck
+from mem.domain.replaying import NightlyCheck, Shadow
 from mem.store.pool import open_pool
+from mem.store.rebuilding import PostgresRebuilding
 from tests.temporal_server import Rig, eventually
 from tests.workflows.material import candidate
 from workflows.search_attributes import MEM_OUTCOME
@@ -43,14 +44,20 @@ async def hour_of(schedule: ScheduleHandle) -> list[tuple[int, int]]:
 
 
 async def test_a_night_is_checked_and_what_differs_is_told(rig, schedule, database_url):
-    """The run is a check of the whole journal on the queue of writes; its report names table and rows."""
+    """The run is a check of the whole journal on the queue of writes; its report names table and rows.
+
+    A check that somebody began by hand before goes on.
+    """
     await rig.memory.schedule_check(time(3, 30))
     async with rig.working(), asyncio.timeout(90):
         await rig.memory.accept(candidate(rig))
+        pool = await open_pool(database_url, size=1)
+        by_hand = Shadow(run="by hand", check=True)
+        await PostgresRebuilding(pool).begin(by_hand)
         await schedule.trigger()
         first = await ended(rig, schedule, 1)
         assert (first.last.state, first.last.differing) == ("same", {})
-        pool = await open_pool(database_url, size=1)
+        assert (await PostgresRebuilding(pool).compare(by_hand)).same
         async with pool.connection() as connection:
             await connection.execute("UPDATE memory_node SET projected = ''")
         await pool.close()

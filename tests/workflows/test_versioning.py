@@ -12,8 +12,8 @@ from temporalio.service import RPCError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from mem.clients.temporal.tuning import Deployment, deployment
-from mem.domain.errors import ConfigurationError
-from tests.temporal_server import eventually
+from mem.domain.errors import ConfigurationError, Unavailable
+from tests.temporal_server import Rig, eventually
 from tests.workflows.material import candidate, lookup
 
 
@@ -57,11 +57,18 @@ async def make_current(client: Client, build: Deployment) -> None:
 
 
 async def test_a_run_goes_over_to_the_build_that_is_made_current(rig):
-    """What began on the first build ends on the second, and both kinds of work are done under versions."""
+    """What began on the first build ends on the second, and both kinds of work are done under versions.
+
+    Before a build is current, a caller is told what to do.
+    """
     first, second = (Deployment(f"mem-{rig.project}", build) for build in ("1", "2"))
     holding = Holding()
     async with asyncio.timeout(120):
         async with rig.working([holding], build=first):
+            await eventually(lambda: _is_told(rig, "no build at all"))
+            with pytest.raises(Unavailable, match=r"get no work: .* no build at all") as told:
+                await rig.memory.look_up(lookup(rig, "early"), deadline=2)
+            assert f"set-current-version --deployment-name {first.name} --build-id 1" in told.value.remedy
             await make_current(rig.temporal, first)
             await rig.memory.look_up(lookup(rig))
             await rig.memory.check()
@@ -73,6 +80,14 @@ async def test_a_run_goes_over_to_the_build_that_is_made_current(rig):
                 assert (await asked).answer.status == "accepted"
                 described = await rig.accept_handle("1").describe()
                 assert described.raw_info.versioning_info.deployment_version.build_id == "2"
+
+
+async def _is_told(rig: Rig, text: str) -> bool:
+    try:
+        await rig.memory.check()
+    except Unavailable as unserved:
+        return text in unserved.cause
+    return False
 
 
 @pytest.mark.parametrize(("name", "build"), [("mem", None), (None, "1"), ("m.em", "1")])

@@ -8,7 +8,6 @@ import time
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from temporalio.api.failure.v1 import Failure
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
@@ -27,6 +26,8 @@ from temporalio.common import (
 from temporalio.exceptions import ApplicationError, FailureError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from mem.clients.temporal.serving import check_served
+from mem.clients.temporal.waiting import awaited, is_stuck
 from mem.domain import errors
 from mem.domain.accepting import AcceptInput, AcceptResult
 from mem.domain.answers import Answer
@@ -108,7 +109,7 @@ async def send(client: Client, call: Call, *, deadline: float) -> bytes:
                 # The SDK reports a cancelled caller as a timeout.
                 raise asyncio.CancelledError from error
         except RPCError as error:
-            if error.status not in _PASSING:
+            if error.status not in _PASSING and not is_stuck(error):
                 raise rpc_failure_of(error, target_of(client)) from error
             reason = _no_answer(client, call, error)
         except _ImpostorError as error:
@@ -220,7 +221,7 @@ def target_of(client: Client) -> str:
 
 
 def _no_answer(client: Client, call: Call, error: BaseException) -> Unavailable:
-    detail = f": {error.message}" if isinstance(error, RPCError) else ""
+    detail = f": {error.message.rstrip('.')}" if isinstance(error, RPCError) else ""
     return Unavailable(
         f"No answer to {call.workflow_id!r} from Temporal at {target_of(client)}{detail}.",
         "Check that the server and a worker run (`mem status`), then send the same request again.",
@@ -233,22 +234,14 @@ async def _with_pending(client: Client, call: Call, reason: MemError, end: float
         return reason
     try:
         async with asyncio.timeout(min(DESCRIBE_SECONDS, max(SHORTEST_ATTEMPT_SECONDS, end - time.monotonic()))):
-            described = await client.get_workflow_handle(call.workflow_id).describe()
-            failures = {
-                step.activity_type.name: await _message_of(client, step.last_failure)
-                for step in described.raw_description.pending_activities
-                if step.HasField("last_failure")
-            }
-    except (RPCError, TimeoutError, MemError):
+            told = await awaited(client, call.workflow_id)
+            if not told:
+                await check_served(client, call.task_queue)
+    except (RPCError, TimeoutError):
         return reason
-    told = "".join(f" It is pending: {name} failed with: {message}" for name, message in sorted(failures.items()))
+    except Unavailable as unserved:
+        return Unavailable(f"{reason.cause} {unserved.cause}", unserved.remedy)
     return Unavailable(f"{reason.cause}{told}", reason.remedy)
-
-
-async def _message_of(client: Client, failure: Failure) -> str:
-    """The text of a failure, which may be encrypted."""
-    error = await client.data_converter.decode_failure(failure)
-    return error.message if isinstance(error, FailureError) else str(error)
 
 
 async def _look_at(start: WithStartWorkflowOperation[Any, Any]) -> None:
@@ -278,4 +271,6 @@ def rpc_failure_of(error: RPCError, target: str) -> MemError:
         return errors.ConfigurationError(
             f"Temporal at {target} lacks a search attribute: {error.message}.", "Run `mem migrate` once."
         )
-    return Unavailable(f"Temporal at {target} refused the call: {error.message}.", "Check server and namespace.")
+    return Unavailable(
+        f"Temporal at {target} refused the call: {error.message.rstrip('.')}.", "Check server and namespace."
+    )

@@ -16,7 +16,7 @@ from mem.clients.temporal.converter import data_converter
 from mem.clients.temporal.runtime import process_runtime
 from mem.domain.errors import ConfigurationError, Unavailable
 from mem.domain.payload_keys import PayloadKey, parse_payload_keys
-from mem.secret_files import secret_file
+from mem.secret_files import SecretFileError, secret_file
 from mem.settings import Settings
 
 API_KEY = "TEMPORAL_API_KEY"
@@ -75,10 +75,13 @@ def temporal_environment() -> Mapping[str, str]:
     """The environment, and the API key from its secret file where the environment names none.
 
     Raises:
-        SecretFileError: the file is there and cannot be used.
+        ConfigurationError: the file is there and cannot be used.
     """
     others = {name: value for name, value in os.environ.items() if name != API_KEY}
-    key = os.environ.get(API_KEY) if API_KEY in os.environ else secret_file(API_KEY)
+    try:
+        key = os.environ.get(API_KEY) if API_KEY in os.environ else secret_file(API_KEY)
+    except SecretFileError as error:
+        raise ConfigurationError(f"Temporal's API key is not known: {error}.") from error
     return {**others, API_KEY: key} if key else others  # an empty key would turn TLS on
 
 

@@ -7,13 +7,10 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel
 from temporalio.client import Client
-from temporalio.service import RPCError
 
-from mem.clients.temporal.calls import target_of
 from mem.clients.temporal.jobs import Watch, run_to_end
-from mem.clients.temporal.pollers import is_polled
 from mem.clients.temporal.schedules import Daily, find_daily, start_daily, stop_daily
-from mem.domain.errors import Unavailable
+from mem.clients.temporal.serving import check_served
 from mem.domain.ids import (
     NIGHTLY_SCHEDULE_ID,
     REGENERATE_WORKFLOW_ID,
@@ -49,7 +46,7 @@ class Maintenance:
         self._queues: dict[Work, str] = {"lookups": task_queue, "writes": writes_queue(task_queue)}
 
     async def check(self, *needed: Work) -> None:
-        """Return if Temporal answers and a worker polls the task queue of each kind of work that is needed.
+        """Return if Temporal answers and a worker gets the work of each kind that is needed.
 
         Args:
             needed: none: both.
@@ -58,14 +55,7 @@ class Maintenance:
             Unavailable: either is missing; the cause says which.
         """
         for work in needed or self._queues:
-            task_queue = self._queues[work]
-            try:
-                polled = await is_polled(self._client, task_queue)
-            except (RPCError, TimeoutError) as error:
-                where = target_of(self._client)
-                raise Unavailable(f"Temporal at {where} does not answer.", "Check `mem status`.") from error
-            if not polled:
-                raise Unavailable(f"No worker polls task queue {task_queue!r}.", "Start one: `mem worker`.")
+            await check_served(self._client, self._queues[work])
 
     async def rebuild(self, *, check: bool = False, watch: Watch | None = None) -> RebuildReport:
         """Derive the signatures of all memories from their evidence, or only compare; waits however long it takes.
@@ -112,7 +102,7 @@ class Maintenance:
             schedule_id=NIGHTLY_SCHEDULE_ID,
             workflow="RebuildProjections",
             workflow_id=replay_workflow_id(check=True),
-            message=RebuildInput(task="replay", check=True, page=REPLAY_PAGE),
+            message=RebuildInput(task="replay", check=True, nightly=True, page=REPLAY_PAGE),
             task_queue=self._queues["writes"],
             summary="Compare every projection with the journal, every night",
             lifetime=NIGHTLY_LIFETIME,

@@ -6,8 +6,8 @@ import asyncio
 import time
 
 from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, DescribeTaskQueueResponse
 from temporalio.client import Client
 
 ANSWER_SECONDS = 5.0
@@ -16,12 +16,8 @@ POLLER_SECONDS = 75.0
 how long a poll waits for work; the rest is for clocks that differ."""
 
 
-async def is_polled(client: Client, task_queue: str, *, since: float | None = None, by: str | None = None) -> bool:
-    """Whether a worker polls a task queue for workflows.
-
-    Args:
-        since: Unix seconds after which it was seen; None: so lately that it may be taken for alive.
-        by: the identity of the one that is asked for; None: any.
+async def describe(client: Client, task_queue: str) -> DescribeTaskQueueResponse:
+    """What the server knows of a task queue of workflows: who polls it, and which build gets the work.
 
     Raises:
         RPCError: the server refuses, or is away.
@@ -33,10 +29,14 @@ async def is_polled(client: Client, task_queue: str, *, since: float | None = No
         task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
     )
     async with asyncio.timeout(ANSWER_SECONDS):
-        described = await client.workflow_service.describe_task_queue(request)
+        return await client.workflow_service.describe_task_queue(request)
+
+
+def alive(described: DescribeTaskQueueResponse, *, since: float | None = None) -> list[PollerInfo]:
+    """Those that poll it.
+
+    Args:
+        since: Unix seconds after which one was seen; None: so lately that it may be taken for alive.
+    """
     earliest = time.time() - POLLER_SECONDS if since is None else since
-    return any(
-        poller.last_access_time.ToNanoseconds() / 1e9 >= earliest
-        for poller in described.pollers
-        if by in (None, poller.identity)
-    )
+    return [poller for poller in described.pollers if poller.last_access_time.ToNanoseconds() / 1e9 >= earliest]

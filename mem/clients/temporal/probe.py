@@ -10,7 +10,7 @@ from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError
 
 from mem.clients.temporal.connection import temporal_environment
-from mem.clients.temporal.pollers import is_polled
+from mem.clients.temporal.pollers import alive, describe
 from mem.clients.temporal.runtime import process_runtime
 from mem.domain.errors import Unavailable
 
@@ -47,7 +47,7 @@ async def has_pollers(
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             client = await _connect(address, namespace, environment=environment)
-            return await is_polled(client, task_queue, since=since)
+            return bool(alive(await describe(client, task_queue), since=since))
     except (TimeoutError, RPCError, RuntimeError):
         return False
 

@@ -12,7 +12,7 @@ import structlog
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from mem.clients.temporal.pollers import is_polled
+from mem.clients.temporal.pollers import alive, describe
 from mem.domain.errors import ConfigurationError
 from mem.health import FILE, forget, tell
 
@@ -61,10 +61,10 @@ async def _go_on_telling(client: Client, queues: Sequence[str], file: Path) -> N
 async def _fault(client: Client, queue: str) -> str | None:
     """Why this process cannot be seen to poll a queue; None: it can."""
     try:
-        polled = await is_polled(client, queue, by=client.identity)
+        pollers = alive(await describe(client, queue))
     except (RPCError, TimeoutError):
         return "Temporal does not answer"
-    return None if polled else NOT_POLLED
+    return None if client.identity in {poller.identity for poller in pollers} else NOT_POLLED
 
 
 def _tell(file: Path, faults: dict[str, str | None] | dict[str, str]) -> None:

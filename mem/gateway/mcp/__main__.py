@@ -14,6 +14,7 @@ from mem.addresses import find_addresses
 from mem.clients.temporal.ending import end
 from mem.clients.temporal.tracing import open_tracing
 from mem.domain.faults import not_installed
+from mem.domain.payload_keys import parse_payload_keys
 from mem.gateway.mcp.reaching import Reaching
 from mem.process import run_process
 from mem.settings import Settings
@@ -25,8 +26,12 @@ async def serve(settings: Settings, arguments: argparse.Namespace) -> None:
     """Serve until the agent leaves, SIGTERM or SIGINT.
 
     Raises:
-        ConfigurationError: a part that this needs is not installed, or it may not or cannot listen there.
+        ConfigurationError: a part that this needs is not installed, a payload key is malformed, or it may not or cannot
+            listen there.
     """
+    # It connects at the first call, which is late to find that nothing can be read.
+    key = settings.payload_key
+    parse_payload_keys(None if key is None else key.get_secret_value())
     async with open_tracing("mem-mcp", os.environ) as tracing:
         await _serve(settings, arguments, Reaching(partial(find_addresses, settings), tracing))
 

@@ -65,7 +65,7 @@ async def test_what_was_changed_is_refused():
 def test_keys_are_read_as_they_are_printed():
     """Blanks around commas and a comma too many do no harm; nothing set is no key; a key does not show itself."""
     assert parse_payload_keys(f" {NEW} ,\n{OLD},") == (NEW, OLD)
-    assert parse_payload_keys("") == parse_payload_keys(None) == parse_payload_keys(" , ") == ()
+    assert parse_payload_keys("") == parse_payload_keys(None) == parse_payload_keys(" ") == ()
     assert b64encode(NEW.secret).decode() not in repr(NEW)
 
 
@@ -77,6 +77,7 @@ def test_keys_are_read_as_they_are_printed():
         (f"a:{b64encode(OLD.secret).decode()[:-2]}", "no base64"),
         (f"a:{b64encode(OLD.secret[:16]).decode()}", "has 16 bytes"),
         (f"{OLD},{OLD}", "names key 'old' twice"),
+        (" , ,", "holds no key"),
     ],
 )
 def test_what_is_no_key_is_told_without_being_quoted(text, told):
