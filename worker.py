@@ -34,11 +34,11 @@ from mem.addresses import find_addresses
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.ending import stopped_by_signals
 from mem.clients.temporal.metrics import CountedCalls
-from mem.clients.temporal.polling import telling_polls
 from mem.clients.temporal.runtime import start_runtime
 from mem.clients.temporal.search_attributes import check_search_attributes
 from mem.clients.temporal.tracing import open_tracing
 from mem.clients.temporal.tuning import GRACE, LONGEST_END, POLLERS, Deployment, deployment, lookups_tuner, writes_tuner
+from mem.clients.temporal.worker_health import telling_polls
 from mem.domain.ids import writes_queue
 from mem.ports import Ledger
 from mem.process import run_process

@@ -48,8 +48,11 @@ class ReplayJournal:
     @activity.defn(name="index_replayed")
     @reporting
     async def index_replayed(self, shadow: Shadow) -> int:
-        """Build one more index; how many are missing still."""
-        return await self._rebuilding.index(shadow)
+        """Build one more index, and rest; how many are missing still."""
+        began = time.monotonic()
+        missing = await self._rebuilding.index(shadow)
+        await self._rest(rest_after(time.monotonic() - began))
+        return missing
 
     @activity.defn(name="swap_replayed")
     @reporting

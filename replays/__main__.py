@@ -25,7 +25,7 @@ from mem.clients.temporal.runtime import process_runtime
 from mem.domain.errors import MemError
 from mem.domain.faults import told
 from mem.settings import Settings
-from replays.cluster import from_cluster, from_folder, keep
+from replays.cluster import decipherable, from_cluster, from_folder, keep
 from replays.commands import Replayed, replay
 from worker import WORKFLOWS
 
@@ -71,7 +71,8 @@ async def fetch(asked: argparse.Namespace) -> int:
 async def _report(histories: AsyncIterator[WorkflowHistory], converter: DataConverter) -> int:
     done: Counter[str] = Counter()
     broken: list[Replayed] = []
-    async for each in replay(histories, converter=converter, runtime=process_runtime()):
+    readable = decipherable(histories, converter)
+    async for each in replay(readable, converter=converter, runtime=process_runtime()):
         done[each.workflow] += 1
         if each.failure is not None:
             broken.append(each)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+from google.protobuf.message import Message
+from temporalio.api.common.v1 import Payload
 from temporalio.client import Client, WorkflowHistory
+from temporalio.converter import DataConverter
 from temporalio.service import RPCError, RPCStatusCode
 
 from mem.domain.errors import InvalidRequest
@@ -45,6 +48,37 @@ async def from_folder(folder: Path) -> AsyncIterator[WorkflowHistory]:
     """
     for path in files_of(folder):
         yield _read(path)
+
+
+async def decipherable(
+    histories: AsyncIterator[WorkflowHistory], converter: DataConverter
+) -> AsyncIterator[WorkflowHistory]:
+    """The same histories, each only if its payloads can be read: a run that cannot be is no run that would break.
+
+    Raises:
+        ConfigurationError: a key is missing here.
+    """
+    async for history in histories:
+        if converter.payload_codec is not None:
+            await converter.payload_codec.decode([payload for event in history.events for payload in _payloads(event)])
+        yield history
+
+
+def _payloads(message: Message) -> Iterator[Payload]:
+    """All payloads in a message, at whatever depth."""
+    if isinstance(message, Payload):
+        yield message
+        return
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            continue
+        if field.message_type.GetOptions().map_entry:
+            inner = list(value.values())
+        else:
+            inner = list(value) if field.is_repeated else [value]
+        for each in inner:
+            if isinstance(each, Message):
+                yield from _payloads(each)
 
 
 def files_of(folder: Path) -> list[Path]:

@@ -66,7 +66,8 @@ async def connected(port: int) -> AsyncIterator[Connection]:
 def post(fields: Any, *headers: str, path: str = "/memory/context", body: bytes | None = None) -> bytes:
     """A well-formed request with its body."""
     content = json.dumps(fields).encode() if body is None else body
-    lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Content-Type: application/json", f"Content-Length: {len(content)}"]
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Content-Type: application/json"]
+    lines.append(f"Content-Length: {len(content)}")
     return "\r\n".join([*lines, *headers, "", ""]).encode() + content
 
 

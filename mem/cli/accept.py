@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from mem.cli.common import LineFormat, OutputFormat, complain, explained, read_bytes, run, show, tell
 from mem.cli.connect import connected
+from mem.cli.terminal import cut
 from mem.domain.accepting import AcceptAnswer, AcceptRequest
 from mem.domain.canonical import strict_json
 from mem.domain.errors import InvalidRequest, MemError
@@ -98,7 +99,7 @@ def _tell(request_id: str, answer: AcceptAnswer) -> None:
     for signature in answer.signatures:
         tell(f"           signature {signature.sig_sha[:12]} {signature.tool} {signature.rule}")
     if answer.projection is not None and answer.projection.text:
-        tell(f"           symptom: {answer.projection.text.splitlines()[0][:100]}")
+        tell(f"           symptom: {cut(answer.projection.text.splitlines()[0], 100)}")
     if answer.pending:
         tell(f"           pending: {', '.join(answer.pending)}")
 

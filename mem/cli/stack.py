@@ -96,6 +96,8 @@ def status(output: Format = OutputFormat.TEXT) -> None:
                 tell(_acceptance(found.acceptance))
         else:
             _print_parts(found.parts)
+            if found.ui is not None:
+                tell(f"Temporal UI: {found.ui}")
             tell(_acceptance(found.acceptance))
         if not found.running:
             raise typer.Exit(1)

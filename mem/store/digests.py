@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import NamedTuple
 
 from psycopg import sql as compose
 
+from mem.domain.pacing import rest_after
 from mem.domain.replaying import MAX_DIFFERENCES, Difference, TableReport
 from mem.store.pool import Connection
 from mem.store.queries import sql
@@ -34,8 +37,13 @@ async def hold(connection: Connection) -> None:
 
 
 async def compare_all(connection: Connection, schema: str) -> list[TableReport]:
-    """Each live table beside the one of `schema`."""
-    return [await _compare(connection, table, schema) for table in PROJECTIONS]
+    """Each live table beside the one of `schema`, with a rest behind each."""
+    reports = []
+    for table in PROJECTIONS:
+        began = time.monotonic()
+        reports.append(await _compare(connection, table, schema))
+        await asyncio.sleep(rest_after(time.monotonic() - began))
+    return reports
 
 
 async def _compare(connection: Connection, table: str, schema: str) -> TableReport:

@@ -85,9 +85,8 @@ async def embedded(forks: Forks) -> AsyncIterator[Site]:
             assert answer.json()["status"] == "accepted", answer.text
         await old.mem("skill", "add", "--name", "ci-triage", "--description", "Find the first real error of a CI job.")
         await old.look_up("npm", "before")
-        await old.look_up(
-            "npm", "later"
-        )  # who computes the first answer again, sees a failure that was seen more often
+        # Who computes the first answer again sees a failure that was seen more often.
+        await old.look_up("npm", "later")
         yield old
 
 

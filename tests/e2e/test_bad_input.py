@@ -53,7 +53,7 @@ async def test_a_log_that_is_none_is_refused_in_one_line(loop: Loop, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--project", "p"], "at least one of"),
+        (["--project", "p"], "--file LOG, --task TEXT or --tool"),
         (["--project", "no spaces", "--tool", "npm"], "project"),
         (["--project", "p", "--tool", "npm", "--request-id", "ä"], "request_id"),
         (["--project", "p", "--tool", "npm", "--budget", "0"], "budget"),

@@ -31,6 +31,7 @@ def test_the_demonstration_shows_every_tier_and_comes_out_as_told() -> None:
         assert words in shown, words
     assert "1 distinct body" in shown
     assert "1 occurrence counted" in shown
-    assert "Temporal UI: http://127.0.0.1:" in shown
+    assert "demo --keep" in shown
+    assert "http://127.0.0.1:" not in shown, "an address of a stack that has ended"
     home = next(word for word in shown.split() if "mem-demo-" in word)
     assert not Path(home).exists()

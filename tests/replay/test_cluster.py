@@ -11,9 +11,10 @@ from temporalio.client import Client
 
 from activities.look_up_context import LookUpActivity
 from mem.clients.temporal.converter import data_converter
-from mem.domain.errors import InvalidRequest
+from mem.domain.errors import ConfigurationError, InvalidRequest
 from mem.domain.payload_keys import parse_payload_keys
 from replays.__main__ import check, fetch, parser
+from replays.cluster import decipherable
 from replays.commands import replay
 from tests.replay.histories import FOLDER
 from tests.temporal_server import eventually, runs_of
@@ -69,7 +70,7 @@ async def test_a_change_that_would_break_a_run(asked, capsys, monkeypatch):
 
 
 async def test_runs_that_are_encrypted(rig):
-    """Encrypted runs replay with the keys that they were written with, and not without them."""
+    """Encrypted runs replay with the keys that they were written with; without them they are not said to be broken."""
     converter = data_converter(parse_payload_keys(KEY))
     coded = rig.in_namespace(Client(**{**rig.temporal.config(), "data_converter": converter}))
     async with coded.working(), asyncio.timeout(60):
@@ -83,6 +84,11 @@ async def test_runs_that_are_encrypted(rig):
     for given, commands in ((converter, 5), (data_converter(), 0)):
         (each,) = [each async for each in replay(histories(), converter=given)]
         assert (each.failure is None, len(each.commands)) == (commands > 0, commands)
+    assert [each async for each in decipherable(histories(), converter)] == [history]
+    # Another key wrote what the worker did, as while keys are changed.
+    history.events[0].ClearField("workflow_execution_started_event_attributes")
+    with pytest.raises(ConfigurationError, match="'2026'"):
+        _ = [each async for each in decipherable(histories(), data_converter())]
 
 
 @pytest.mark.parametrize("text", [None, "[]", "{}", '{"events": []}', "no JSON"])

@@ -16,7 +16,7 @@ from temporalio.api.taskqueue.v1 import PollerInfo
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueResponse
 from temporalio.service import RPCError, RPCStatusCode
 
-from mem.clients.temporal.polling import NOT_POLLED, telling_polls
+from mem.clients.temporal.worker_health import NOT_POLLED, telling_polls
 from mem.domain.errors import ConfigurationError
 from mem.health import FRESH_SECONDS, fault, tell, telling_door
 
@@ -154,8 +154,8 @@ async def told(file, expected: str | None) -> None:
 
 async def test_a_worker_tells_whether_it_is_seen_to_poll(file, monkeypatch):
     """Another worker on its queue is not itself; and a server that is away makes it unable to work, not dead."""
-    monkeypatch.setattr("mem.clients.temporal.polling.FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr("mem.clients.temporal.polling.PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("mem.clients.temporal.worker_health.FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("mem.clients.temporal.worker_health.PAUSE_SECONDS", 0.01)
     client = Temporal()
     client.pollers = ["1@elsewhere"]
     async with telling_polls(client, ["mem"], file):

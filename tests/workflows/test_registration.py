@@ -15,6 +15,7 @@ from temporalio.common import VersioningBehavior
 import mem.client
 import worker
 from mem.client import MemoryClient
+from mem.clients.temporal import maintenance
 from mem.clients.temporal.calls import Call
 from mem.domain.accepting import AcceptRequest
 from mem.domain.grounding import GroundRequest
@@ -26,9 +27,9 @@ ROOT = Path(__file__).parents[2]
 WORKER_MAY_IMPORT = {
     "structlog", "temporalio", "activities", "workflows",
     "pydantic", "mem.addresses", "mem.clients.temporal.connection",
-    "mem.clients.temporal.ending", "mem.clients.temporal.metrics", "mem.clients.temporal.polling",
-    "mem.clients.temporal.runtime",
-    "mem.clients.temporal.search_attributes", "mem.clients.temporal.tracing", "mem.clients.temporal.tuning",
+    "mem.clients.temporal.ending", "mem.clients.temporal.metrics", "mem.clients.temporal.worker_health",
+    "mem.clients.temporal.runtime", "mem.clients.temporal.search_attributes",
+    "mem.clients.temporal.tracing", "mem.clients.temporal.tuning",
     "mem.domain.ids", "mem.ports", "mem.process", "mem.settings", "mem.wiring",
 }  # fmt: skip
 
@@ -142,7 +143,7 @@ async def test_the_client_starts_a_rebuild_as_it_is_declared(registered, monkeyp
     async def check(_: object, *needed: str) -> None:
         assert needed == ("writes",)
 
-    monkeypatch.setattr(mem.client, "run_to_end", run_to_end)
+    monkeypatch.setattr(maintenance, "run_to_end", run_to_end)
     monkeypatch.setattr(MemoryClient, "check", check)
     flag = "apply" if method == "regenerate" else "check"
     await getattr(MemoryClient(None, task_queue="q"), method)(**{flag: True})

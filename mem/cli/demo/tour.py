@@ -60,7 +60,6 @@ class Tour:
         for number, query in enumerate(queries(), 1):
             await self._look_up(number, query)
         await self._storm()
-        self._say_where()
         return self._wrong
 
     async def _accept_all(self) -> None:
@@ -149,9 +148,10 @@ class Tour:
         self._expect(len(bodies) == 1, f"storm: {len(bodies)} distinct bodies")
         self._expect(counted == 1, f"storm: {counted} occurrences")
 
-    def _say_where(self) -> None:
+    def say_where(self) -> None:
+        """Where the runs can be looked at, as long as the stack is up."""
         first_incident, first_query = incidents()[0], queries()[0]
-        self._title("Look inside (the stack ends with the demonstration unless it runs with --keep)")
+        self._title("Look inside")
         self._console.print(f"Temporal UI: {self._stack.ui}", soft_wrap=True)
         for workflow_id in (
             accept_workflow_id(first_incident.project, f"demo-{first_incident.id}"),
@@ -181,14 +181,15 @@ async def tour(*, keep: bool) -> None:
     began = time.monotonic()
     console.print(f"Starting Postgres, Temporal, worker and gateway in {home} …", soft_wrap=True)
     if keep:
-        wrong = await _show(await start_detached(home, options), settings, console)
+        wrong = await _show(await start_detached(home, options), settings, console, keep=True)
         command = f"MEM_HOME={home} {_program()}"
         console.print(f"\nThe stack stays up. Look at it:  {command} status", soft_wrap=True)
         console.print(f"Stop it and delete its data:     {command} down --delete-data", soft_wrap=True)
     else:
         async with running_stack(home, options) as stack:
-            wrong = await _show(stack, settings, console)
+            wrong = await _show(stack, settings, console, keep=False)
         await asyncio.to_thread(remove_data, home)
+        console.print(f"\nThe stack has ended. To look inside, keep it:  {_program()} demo --keep", soft_wrap=True)
     console.print(f"\nDone in {time.monotonic() - began:.0f} s.")
     if wrong:
         raise StackError(f"The demonstration went wrong: {'; '.join(wrong)}.", "See the tables above.")
@@ -200,11 +201,15 @@ def _program() -> str:
     return str(called.resolve()) if called.name == "mem" else "mem"
 
 
-async def _show(stack: StackFile, settings: Settings, console: Console) -> list[str]:
+async def _show(stack: StackFile, settings: Settings, console: Console, *, keep: bool) -> list[str]:
     client = await MemoryClient.connect(
         address=stack.temporal.address, namespace=stack.temporal.namespace, task_queue=stack.task_queue
     )
-    return await Tour(stack, client, console).run(settings)
+    guided = Tour(stack, client, console)
+    wrong = await guided.run(settings)
+    if keep:
+        guided.say_where()
+    return wrong
 
 
 def _addresses_of(stack: StackFile, settings: Settings) -> Addresses:

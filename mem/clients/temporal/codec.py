@@ -20,7 +20,7 @@ KEY_ID = "encryption-key-id"
 """The names that other SDKs' examples use, so that tools which look for them find them."""
 NONCE_BYTES = 12
 
-_ADD = "Add it behind the others in MEM_PAYLOAD_KEY of this process, and start it again."
+_ADD = "Put that key into MEM_PAYLOAD_KEY of this process, behind those that it has, and start it again."
 
 
 class EncryptingCodec(PayloadCodec):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError
 
 from mem.clients.temporal.connection import temporal_environment
+from mem.clients.temporal.pollers import alive, describe
 from mem.clients.temporal.runtime import process_runtime
 from mem.domain.errors import Unavailable
 
@@ -48,16 +47,9 @@ async def has_pollers(
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             client = await _connect(address, namespace, environment=environment)
-            answer = await client.workflow_service.describe_task_queue(
-                DescribeTaskQueueRequest(
-                    namespace=namespace,
-                    task_queue=TaskQueue(name=task_queue),
-                    task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-                )
-            )
+            return bool(alive(await describe(client, task_queue), since=since))
     except (TimeoutError, RPCError, RuntimeError):
         return False
-    return any(poller.last_access_time.ToNanoseconds() / 1e9 >= since for poller in answer.pollers)
 
 
 async def _connect(address: str, namespace: str, *, environment: bool) -> Client:

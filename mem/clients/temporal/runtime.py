@@ -68,7 +68,8 @@ def make_runtime(metrics_address: str | None) -> Runtime:
     except ValueError as error:
         raise ConfigurationError(
             f"Metrics cannot be served at MEM_METRICS_ADDRESS {metrics_address!r}: {error}.",
-            "Set it to an IP address of this machine and a free port, such as 127.0.0.1:9464.",
+            "Set it to an IP address of this machine and a free port, such as 127.0.0.1:9464; `mem up` gives the next "
+            "port to its writer.",
         ) from error
 
 

@@ -24,9 +24,11 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowHandle,
 )
+from temporalio.common import Priority
 from temporalio.service import RPCError, RPCStatusCode
 
 from mem.clients.temporal.calls import rpc_failure_of, target_of
+from mem.clients.temporal.jobs import LAST
 from mem.domain.replaying import NightlyCheck, NightlyRun, ReplayReport
 
 CATCH_UP = timedelta(hours=6)
@@ -58,6 +60,7 @@ async def start_daily(client: Client, daily: Daily, at: time) -> None:
         task_queue=daily.task_queue,
         execution_timeout=daily.lifetime,
         static_summary=daily.summary,
+        priority=Priority(priority_key=LAST),
     )
     hour = ScheduleCalendarSpec(hour=[ScheduleRange(at.hour)], minute=[ScheduleRange(at.minute)])
     wanted = Schedule(

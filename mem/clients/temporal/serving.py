@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-
-from temporalio.api.enums.v1 import TaskQueueType, WorkerVersioningMode
-from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue, TaskQueueVersioningInfo
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.api.enums.v1 import WorkerVersioningMode
+from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueueVersioningInfo
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from mem.clients.temporal.pollers import alive, describe
 from mem.domain.errors import Unavailable
 
-CHECK_SECONDS = 5.0
-POLLER_SECONDS = 75.0
-"""A poll lasts a minute at most; the rest is for clocks that differ."""
 ALL_PERCENT = 100.0
 
 
@@ -25,20 +19,12 @@ async def check_served(client: Client, task_queue: str) -> None:
     Raises:
         Unavailable: it does not; the cause says what is missing.
     """
-    request = DescribeTaskQueueRequest(
-        namespace=client.namespace,
-        task_queue=TaskQueue(name=task_queue),
-        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-    )
     try:
-        async with asyncio.timeout(CHECK_SECONDS):
-            described = await client.workflow_service.describe_task_queue(request)
+        described = await describe(client, task_queue)
     except (RPCError, TimeoutError) as error:
         where = client.service_client.config.target_host
         raise Unavailable(f"Temporal at {where} does not answer.", "Check `mem status`.") from error
-    # A server lists a poller for minutes after its process was killed; one that lives comes back within a minute.
-    since = time.time() - POLLER_SECONDS
-    pollers = [poller for poller in described.pollers if poller.last_access_time.ToNanoseconds() / 1e9 >= since]
+    pollers = alive(described)
     if not pollers:
         raise Unavailable(f"No worker polls task queue {task_queue!r}.", "Start one: `mem worker`.")
     if not any(_gets_work(poller, described.versioning_info) for poller in pollers):

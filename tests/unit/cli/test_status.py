@@ -1,4 +1,4 @@
-"""`mem status`: what it says of the acceptance rate."""
+"""`mem status`: what it says of the acceptance rate, and where runs can be seen."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from mem.local import PartStatus, StackStatus
 app = app_for(())
 run = CliRunner().invoke
 PART = PartStatus(name="postgres", running=True, answering=True, pid=7, address="127.0.0.1", uptime_seconds=5)
+UI = "http://127.0.0.1:8233"
 RATE = AcceptanceRate(accepted=2, rejected=5, duplicate=1, pending=1)
 
 
@@ -23,7 +24,8 @@ def shown(monkeypatch):
 
     def show(rate: AcceptanceRate | None, *options: str, parts=(PART,)) -> str:
         async def status(*_, **__) -> StackStatus:
-            return StackStatus(home="h", running=bool(parts), http=None, ui=None, parts=parts, acceptance=rate)
+            ui = UI if parts else None
+            return StackStatus(home="h", running=bool(parts), http=None, ui=ui, parts=parts, acceptance=rate)
 
         monkeypatch.setattr("mem.local.stack_status", status)
         result = run(app, ["status", *options])
@@ -58,3 +60,9 @@ def test_a_given_database_is_asked_without_a_stack(shown):
     """Where no stack runs the rate of the database that the environment names is told."""
     assert "acceptance: 25%" in shown(RATE, parts=())
     assert "acceptance" not in shown(None, parts=())
+
+
+def test_the_ui_is_told_where_a_stack_runs(shown):
+    """A person finds Temporal's UI, whose port is another one at each start."""
+    assert f"Temporal UI: {UI}\n" in shown(RATE)
+    assert "UI" not in shown(RATE, parts=())

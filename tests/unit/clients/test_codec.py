@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from base64 import b64encode
+from hashlib import sha256
 
 import pytest
 from pydantic import BaseModel, ValidationError
@@ -16,7 +16,7 @@ from mem.clients.temporal.converter import data_converter
 from mem.domain.errors import ConfigurationError
 from mem.domain.payload_keys import PayloadKey, parse_payload_keys
 
-OLD, NEW = (PayloadKey(name, os.urandom(32)) for name in ("old", "new"))
+OLD, NEW = (PayloadKey(name, sha256(name.encode()).digest()) for name in ("old", "new"))
 PLAIN = Payload(metadata={"encoding": b"json/plain", "messageType": b"told"}, data=b'"a lesson"')
 
 

@@ -11,7 +11,7 @@ from temporalio.api.taskqueue.v1 import PollerInfo
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueResponse
 
 from mem.client import MemoryClient
-from mem.clients.temporal.serving import POLLER_SECONDS
+from mem.clients.temporal.pollers import POLLER_SECONDS
 from mem.domain.errors import Unavailable
 
 

@@ -9,12 +9,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import structlog
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from mem.clients.temporal.pollers import alive, describe
 from mem.domain.errors import ConfigurationError
 from mem.health import FILE, forget, tell
 
@@ -23,9 +21,6 @@ log = structlog.get_logger()
 NOT_POLLED = "this process does not poll it"
 PAUSE_SECONDS = 10.0
 FIRST_PAUSE_SECONDS = 0.5
-ANSWER_SECONDS = 5.0
-POLLER_SECONDS = 75.0
-"""A poll waits for work for a minute, and the server tells when it began."""
 
 
 @asynccontextmanager
@@ -65,20 +60,11 @@ async def _go_on_telling(client: Client, queues: Sequence[str], file: Path) -> N
 
 async def _fault(client: Client, queue: str) -> str | None:
     """Why this process cannot be seen to poll a queue; None: it can."""
-    request = DescribeTaskQueueRequest(
-        namespace=client.namespace,
-        task_queue=TaskQueue(name=queue),
-        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-    )
     try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            described = await client.workflow_service.describe_task_queue(request)
+        pollers = alive(await describe(client, queue))
     except (RPCError, TimeoutError):
         return "Temporal does not answer"
-    since = time.time() - POLLER_SECONDS
-    ours = [poller for poller in described.pollers if poller.identity == client.identity]
-    polled = any(poller.last_access_time.ToNanoseconds() / 1e9 >= since for poller in ours)
-    return None if polled else NOT_POLLED
+    return None if client.identity in {poller.identity for poller in pollers} else NOT_POLLED
 
 
 def _tell(file: Path, faults: dict[str, str | None] | dict[str, str]) -> None:
