@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -73,8 +74,17 @@ class Tracing:
 
     async def close(self) -> None:
         """Send what there is left, as far as somebody takes it in time."""
-        closing = asyncio.create_task(asyncio.to_thread(self._provider.shutdown))
-        await asyncio.wait([closing], timeout=CLOSE_SECONDS)
+        loop, closed = asyncio.get_running_loop(), asyncio.Event()
+
+        def shut() -> None:
+            self._provider.shutdown()
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(closed.set)
+
+        # No thread of the loop's own: it would wait for that one when it ends.
+        threading.Thread(target=shut, daemon=True).start()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(closed.wait(), CLOSE_SECONDS)
 
 
 def exporting(service: str) -> Tracing:
