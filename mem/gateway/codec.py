@@ -24,6 +24,8 @@ BASE = "/codec"
 HEADERS = ("authorization", "authorization-extras", "content-type", "x-namespace")
 """What the UI sends beside what every page may."""
 PREFLIGHT_SECONDS = 600
+MAX_NOTES = 10
+"""Beyond some kilobytes browsers and proxies take no header."""
 
 _EXAMPLE = {
     "payloads": [{"metadata": {"encoding": "anNvbi9wbGFpbg=="}, "data": "ImhlbGxvIg=="}],
@@ -123,5 +125,7 @@ def _described(summary: str) -> dict[str, Any]:
 
 
 def _answered(converted: Converted) -> Response:
-    headers = {"Mem-Note": " ".join(converted.notes)} if converted.notes else {}
+    more = len(converted.notes) - MAX_NOTES
+    told = [*converted.notes[:MAX_NOTES], *([f"{more} more notes."] if more > 0 else [])]
+    headers = {"Mem-Note": " ".join(told)} if told else {}
     return JSONResponse(converted.payloads, headers=headers)

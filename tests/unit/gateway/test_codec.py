@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx2
 import pytest
+from google.protobuf.json_format import MessageToDict
+from temporalio.api.common.v1 import Payload
 
 from mem.clients.temporal.codec import EncryptingCodec
 from mem.clients.temporal.remote_codec import RemoteCodec
@@ -93,6 +95,17 @@ async def test_it_takes_the_right_in_every_project(http, route, headers, status)
     """Payloads are of all projects: an administrator of one, a stranger and a page from elsewhere get none."""
     answer = await http.post(f"/codec/{route}", json={"payloads": [CLEAR]}, headers=headers)
     assert answer.status_code == status
+
+
+async def test_the_note_stays_short_however_many_keys_are_missing(http):
+    """A header of many kilobytes would lose the answer on its way; the payloads name their keys themselves."""
+    keys = [PayloadKey(f"{'k' * 50}-{number}", os.urandom(32)) for number in range(100)]
+    sealed = [(await EncryptingCodec([key]).encode([Payload(data=b"x")]))[0] for key in keys]
+    body = {"payloads": [MessageToDict(payload) for payload in sealed]}
+    opened = await http.post("/codec/decode", json=body, headers=AS_UI)
+    assert opened.json() == body
+    assert len(opened.headers["mem-note"]) < 2_000
+    assert "90 more" in opened.headers["mem-note"]
 
 
 @pytest.mark.parametrize("body", [{"payloads": [{"data": 3}]}, {"payloads": 3}, {"payloads": [{"metadata": []}]}])
