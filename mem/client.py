@@ -16,6 +16,7 @@ from mem.clients.temporal.calls import Call, send
 from mem.clients.temporal.connection import connect
 from mem.clients.temporal.maintenance import Maintenance
 from mem.clients.temporal.runs import list_runs
+from mem.domain import run_attributes
 from mem.domain.accepting import AcceptAnswer, AcceptInput, AcceptRequest, AcceptResult, check_limits
 from mem.domain.answers import Answer
 from mem.domain.grounding import GroundAnswer, GroundRequest, check_message
@@ -261,9 +262,9 @@ def _restricted(readable: Collection[str] | None) -> dict[str, list[str]]:
 
 
 def _attributes(project: str, tool: str | None) -> TypedSearchAttributes:
-    pairs = [SearchAttributePair(SearchAttributeKey.for_keyword("MemProject"), project)]
+    pairs = [SearchAttributePair(SearchAttributeKey.for_keyword(run_attributes.PROJECT), project)]
     if tool is not None:
-        pairs.append(SearchAttributePair(SearchAttributeKey.for_keyword("MemTool"), tool))
+        pairs.append(SearchAttributePair(SearchAttributeKey.for_keyword(run_attributes.TOOL), tool))
     return TypedSearchAttributes(pairs)
 
 

@@ -36,6 +36,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.acceptance import Acceptance
     from workflows.failures import as_application_error, cause_of, conflict, is_callers_fault, is_refusal
     from workflows.one_message import OfOneMessage
+    from workflows.patience import start_step
     from workflows.queues import of_writes
     from workflows.search_attributes import (
         MAX_SIGNATURES,
@@ -232,16 +233,7 @@ class AcceptMemory(OfOneMessage):
         steps.begin(name, summary)
         self._tell()
         try:
-            result = await workflow.execute_activity_method(
-                activity,
-                argument,
-                task_queue=of_writes(),
-                start_to_close_timeout=attempt,
-                heartbeat_timeout=policies.ALIVE_TIMEOUT,
-                schedule_to_close_timeout=policies.STEP_PATIENCE,
-                retry_policy=policies.STEP_RETRY,
-                summary=summary,
-            )
+            result = await start_step(activity, argument, summary, limit=attempt, task_queue=of_writes())
         except ActivityError as error:
             steps.end(name, cause_of(error))
             self._tell()

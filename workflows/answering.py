@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, Generic, Protocol, TypeVar
 
 from temporalio import workflow
@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.ids import Marked, fingerprint_of
     from mem.domain.markdown import bounded, failed
     from workflows.failures import as_application_error, cause_of, conflict, is_callers_fault
+    from workflows.patience import start_step
     from workflows.search_attributes import MEM_OUTCOME, is_plain, safe_names
     from workflows.steps import Steps
 
@@ -42,6 +43,7 @@ class Request(Marked, Protocol):
         ...
 
 
+ArgumentT = TypeVar("ArgumentT")
 OutcomeT = TypeVar("OutcomeT", bound=Outcome)
 ResultT = TypeVar("ResultT")
 
@@ -103,6 +105,13 @@ class Answering(Generic[OutcomeT]):
         self.tell()
         return result
 
+    async def settle(
+        self, activity: Callable[[Any, ArgumentT], Awaitable[None]], unsettled: ArgumentT, summary: str
+    ) -> None:
+        """Return once what is owed to the ledger is paid; the answer is out already, so a cancelled run pays it too."""
+        paying = start_step(activity, unsettled, summary)
+        await self.step(activity.__name__, summary, _despite_cancelling(paying), patient=True)
+
     async def told(self) -> Answer:
         """The answer, as soon as there is one: what an update returns."""
         await workflow.wait_condition(lambda: self.outcome is not None or self._fault is not None)
@@ -125,12 +134,11 @@ class Answering(Generic[OutcomeT]):
             raise conflict(request.request_id)
 
 
-async def settled(settling: workflow.ActivityHandle[Any]) -> None:
-    """Return once what is owed to the ledger is paid; the answer is out already, so a cancelled run pays it too."""
+async def _despite_cancelling(work: workflow.ActivityHandle[Any]) -> None:
     try:
-        await asyncio.shield(settling)
+        await asyncio.shield(work)
     except asyncio.CancelledError:
-        await settling
+        await work
 
 
 def _answer(outcome: Outcome) -> Answer:

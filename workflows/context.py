@@ -11,9 +11,9 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.answers import Answer
     from mem.domain.ids import fingerprint_of
     from mem.domain.lookup import LookUpInput
-    from mem.recall.outcome import LookUpOutcome, Trace, Unsettled
+    from mem.recall.outcome import LookUpOutcome, Trace
     from workflows import policies
-    from workflows.answering import Answering, settled
+    from workflows.answering import Answering
     from workflows.one_message import OfOneMessage
     from workflows.search_attributes import (
         MAX_SIGNATURES,
@@ -58,7 +58,7 @@ class LookUpContext(OfOneMessage):
         self._answering.tell(trace_markdown(outcome.trace))
         _show(outcome.trace, self._tool)
         if outcome.unsettled is not None:
-            await self._settle(outcome.unsettled)
+            await self._answering.settle(SettleAnswer.settle_lookup, outcome.unsettled, SETTLE)
         return await self._answering.closed(outcome)
 
     async def _looked_up(self) -> LookUpOutcome:
@@ -71,18 +71,6 @@ class LookUpContext(OfOneMessage):
             summary=LOOK_UP,
         )
         return await self._answering.step("look_up", LOOK_UP, work)
-
-    async def _settle(self, unsettled: Unsettled) -> None:
-        settling = workflow.start_activity_method(
-            SettleAnswer.settle_lookup,
-            unsettled,
-            start_to_close_timeout=policies.STEP_TIMEOUT,
-            heartbeat_timeout=policies.ALIVE_TIMEOUT,
-            schedule_to_close_timeout=policies.STEP_PATIENCE,
-            retry_policy=policies.STEP_RETRY,
-            summary=SETTLE,
-        )
-        await self._answering.step("settle_lookup", SETTLE, settled(settling), patient=True)
 
     @workflow.update(name="lookup", unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def lookup(self, request: LookUpInput) -> Answer:

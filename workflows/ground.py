@@ -19,10 +19,9 @@ with workflow.unsafe.imports_passed_through():
         GroundFound,
         GroundOutcome,
         GroundTrace,
-        UnsettledGround,
     )
     from workflows import policies
-    from workflows.answering import Answering, settled
+    from workflows.answering import Answering
     from workflows.failures import cause_of
     from workflows.ground_markdown import ground_markdown
     from workflows.one_message import OfOneMessage
@@ -59,7 +58,7 @@ class GroundContext(OfOneMessage):
         self._answering.tell(ground_markdown(outcome.trace))
         _show(outcome.trace)
         if outcome.unsettled is not None:
-            await self._settle(outcome.unsettled)
+            await self._answering.settle(SettleAnswer.settle_ground, outcome.unsettled, SETTLE)
         return await self._answering.closed(outcome)
 
     async def _outcome(self) -> GroundOutcome:
@@ -83,18 +82,6 @@ class GroundContext(OfOneMessage):
             summary=FINISH,
         )
         return await self._answering.step("finish_context", FINISH, finishing)
-
-    async def _settle(self, unsettled: UnsettledGround) -> None:
-        settling = workflow.start_activity_method(
-            SettleAnswer.settle_ground,
-            unsettled,
-            start_to_close_timeout=policies.STEP_TIMEOUT,
-            heartbeat_timeout=policies.ALIVE_TIMEOUT,
-            schedule_to_close_timeout=policies.STEP_PATIENCE,
-            retry_policy=policies.STEP_RETRY,
-            summary=SETTLE,
-        )
-        await self._answering.step("settle_ground", SETTLE, settled(settling), patient=True)
 
     async def _made(self, found: GroundFound) -> Enhanced:
         """What the controller made of it, or why it made nothing: someone waits, so that it is not asked for long."""

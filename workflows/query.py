@@ -11,9 +11,9 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.answers import Answer
     from mem.domain.ids import fingerprint_of
     from mem.domain.query import QueryInput
-    from mem.recall.query_outcome import QueryOutcome, QueryTrace, UnsettledQuery
+    from mem.recall.query_outcome import QueryOutcome, QueryTrace
     from workflows import policies
-    from workflows.answering import Answering, settled
+    from workflows.answering import Answering
     from workflows.one_message import OfOneMessage
     from workflows.search_attributes import MEM_DEGRADED, MEM_OUTCOME, begin
     from workflows.trace_markdown import query_markdown
@@ -48,7 +48,7 @@ class QueryMemory(OfOneMessage):
         self._answering.tell(query_markdown(outcome.trace))
         _show(outcome.trace)
         if outcome.unsettled is not None:
-            await self._settle(outcome.unsettled)
+            await self._answering.settle(SettleAnswer.settle_query, outcome.unsettled, SETTLE)
         return await self._answering.closed(outcome)
 
     async def _searched(self) -> QueryOutcome:
@@ -61,18 +61,6 @@ class QueryMemory(OfOneMessage):
             summary=SEARCH,
         )
         return await self._answering.step("query_memory", SEARCH, work)
-
-    async def _settle(self, unsettled: UnsettledQuery) -> None:
-        settling = workflow.start_activity_method(
-            SettleAnswer.settle_query,
-            unsettled,
-            start_to_close_timeout=policies.STEP_TIMEOUT,
-            heartbeat_timeout=policies.ALIVE_TIMEOUT,
-            schedule_to_close_timeout=policies.STEP_PATIENCE,
-            retry_policy=policies.STEP_RETRY,
-            summary=SETTLE,
-        )
-        await self._answering.step("settle_query", SETTLE, settled(settling), patient=True)
 
     @workflow.update(name="query", unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def query(self, request: QueryInput) -> Answer:

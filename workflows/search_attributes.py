@@ -9,17 +9,18 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 
 with workflow.unsafe.imports_passed_through():
+    from mem.domain import run_attributes
     from mem.parsing.redact import redact
 
 MAX_SIGNATURES = 20
 """A search attribute holds 2 KB; twenty signatures of 64 digits fit, and the details of the run list the rest."""
 
-MEM_PROJECT = SearchAttributeKey.for_keyword("MemProject")
-MEM_TOOL = SearchAttributeKey.for_keyword("MemTool")
-MEM_TIER = SearchAttributeKey.for_keyword("MemTier")
-MEM_OUTCOME = SearchAttributeKey.for_keyword("MemOutcome")
-MEM_SIGNATURE = SearchAttributeKey.for_keyword_list("MemSignature")
-MEM_DEGRADED = SearchAttributeKey.for_keyword_list("MemDegraded")
+MEM_PROJECT = SearchAttributeKey.for_keyword(run_attributes.PROJECT)
+MEM_TOOL = SearchAttributeKey.for_keyword(run_attributes.TOOL)
+MEM_TIER = SearchAttributeKey.for_keyword(run_attributes.TIER)
+MEM_OUTCOME = SearchAttributeKey.for_keyword(run_attributes.OUTCOME)
+MEM_SIGNATURE = SearchAttributeKey.for_keyword_list(run_attributes.SIGNATURE)
+MEM_DEGRADED = SearchAttributeKey.for_keyword_list(run_attributes.DEGRADED)
 
 MessageT = TypeVar("MessageT", bound=BaseModel)
 

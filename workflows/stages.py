@@ -15,8 +15,8 @@ with workflow.unsafe.imports_passed_through():
     from mem.domain.rebuild import RebuildInput, RebuildReport
     from mem.domain.regenerating import RegenerateReport
     from mem.domain.replaying import Phase, Progress, ReplayReport
-    from workflows import policies
     from workflows.failures import as_application_error
+    from workflows.patience import start_step
     from workflows.queues import of_writes
     from workflows.search_attributes import is_plain
     from workflows.steps import Steps
@@ -84,16 +84,7 @@ class Stages:
         self.steps.begin(name, summary)
         self._tell()
         try:
-            result = await workflow.execute_activity_method(
-                activity,
-                argument,
-                task_queue=of_writes(),
-                start_to_close_timeout=limit,
-                heartbeat_timeout=policies.ALIVE_TIMEOUT,
-                schedule_to_close_timeout=policies.STEP_PATIENCE,
-                retry_policy=policies.STEP_RETRY,
-                summary=summary,
-            )
+            result = await start_step(activity, argument, summary, limit=limit, task_queue=of_writes())
         except FailureError as error:
             failure = as_application_error(error, "")
             self._failure = failed(failure.message)

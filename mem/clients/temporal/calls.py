@@ -28,7 +28,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from mem.clients.temporal.serving import check_served
 from mem.clients.temporal.waiting import awaited, is_stuck
-from mem.domain import errors
+from mem.domain import errors, run_attributes
 from mem.domain.accepting import AcceptInput, AcceptResult
 from mem.domain.answers import Answer
 from mem.domain.asked import asked
@@ -51,7 +51,7 @@ DESCRIBE_SHARE = 0.1
 IMPOSTOR_SECONDS = 1.0
 """So long a conflict with an open run is held back, to see whether that run is itself refused."""
 
-PENDING = SearchAttributePair(SearchAttributeKey.for_keyword("MemOutcome"), "pending")
+PENDING = SearchAttributePair(SearchAttributeKey.for_keyword(run_attributes.OUTCOME), "pending")
 """Every run begins with it, and sets what became of it when it knows."""
 
 # Another attempt may be answered: nothing here says that the request itself is at fault.

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from mem.domain import run_attributes
 from mem.domain.runs import ANY, SIGNATURE_DIGITS, WORKFLOW_TYPES, RunsRequest, Status, moment_before
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\"\\?]")
@@ -34,10 +35,10 @@ class _Part(NamedTuple):
 def list_filter(request: RunsRequest, now: datetime) -> ListFilter:
     """The filter of a request; ages are counted back from `now`."""
     about = [
-        *_equal("MemProject", request.project),
-        *_equal("MemTool", request.tool),
-        *_equal("MemTier", request.tier),
-        *_equal("MemOutcome", request.outcome),
+        *_equal(run_attributes.PROJECT, request.project),
+        *_equal(run_attributes.TOOL, request.tool),
+        *_equal(run_attributes.TIER, request.tier),
+        *_equal(run_attributes.OUTCOME, request.outcome),
         *_signature(request.signature),
         *_degraded(request.degraded),
     ]
@@ -75,12 +76,12 @@ def _signature(signature: str | None) -> list[_Part]:
     if signature is None:
         return []
     if len(signature) == SIGNATURE_DIGITS:
-        return _equal("MemSignature", [signature])
+        return _equal(run_attributes.SIGNATURE, [signature])
     return [_Part("MemSignature IS NOT NULL", exact=False)]  # a list of keywords cannot be asked how one begins
 
 
 def _degraded(legs: Sequence[str]) -> list[_Part]:
-    return [_Part("MemDegraded IS NOT NULL")] if ANY in legs else _equal("MemDegraded", legs)
+    return [_Part(f"{run_attributes.DEGRADED} IS NOT NULL")] if ANY in legs else _equal(run_attributes.DEGRADED, legs)
 
 
 def _started(comparison: str, moment: str | None, now: datetime) -> list[_Part]:

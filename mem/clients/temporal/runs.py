@@ -13,6 +13,7 @@ from temporalio.service import RPCError
 from mem.clients.temporal.calls import rpc_failure_of, target_of
 from mem.clients.temporal.list_filter import ListFilter, list_filter
 from mem.domain.errors import AmbiguousPrefix, Unavailable
+from mem.domain.run_attributes import DEGRADED, OUTCOME, PROJECT, SIGNATURE, TIER, TOOL
 from mem.domain.runs import SIGNATURE_DIGITS, Run, RunsAnswer, RunsRequest, kind_of, request_of
 
 LIST_SECONDS = 20.0
@@ -22,10 +23,8 @@ SCANNED = 20_000
 TOLD = 5
 """So many signatures are named where a beginning is that of several."""
 
-_PROJECT, _TOOL, _TIER, _OUTCOME = (
-    SearchAttributeKey.for_keyword(name) for name in ("MemProject", "MemTool", "MemTier", "MemOutcome")
-)
-_SIGNATURES, _DEGRADED = (SearchAttributeKey.for_keyword_list(name) for name in ("MemSignature", "MemDegraded"))
+_PROJECT, _TOOL, _TIER, _OUTCOME = (SearchAttributeKey.for_keyword(name) for name in (PROJECT, TOOL, TIER, OUTCOME))
+_SIGNATURES, _DEGRADED = (SearchAttributeKey.for_keyword_list(name) for name in (SIGNATURE, DEGRADED))
 
 
 async def list_runs(client: Client, request: RunsRequest, now: datetime) -> RunsAnswer:

@@ -12,15 +12,16 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from mem.clients.temporal.calls import target_of
+from mem.domain import run_attributes
 from mem.domain.errors import ConfigurationError, Unavailable
 
 SEARCH_ATTRIBUTES: Mapping[str, str] = {
-    "MemProject": "Keyword",
-    "MemTool": "Keyword",
-    "MemTier": "Keyword",
-    "MemOutcome": "Keyword",
-    "MemSignature": "KeywordList",
-    "MemDegraded": "KeywordList",
+    run_attributes.PROJECT: "Keyword",
+    run_attributes.TOOL: "Keyword",
+    run_attributes.TIER: "Keyword",
+    run_attributes.OUTCOME: "Keyword",
+    run_attributes.SIGNATURE: "KeywordList",
+    run_attributes.DEGRADED: "KeywordList",
 }
 """Name and kind, as the server's own command line spells them."""
 
