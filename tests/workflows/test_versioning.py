@@ -11,8 +11,10 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
+from mem.clients.temporal.pollers import describe
 from mem.clients.temporal.tuning import Deployment, deployment
 from mem.domain.errors import ConfigurationError, Unavailable
+from mem.domain.ids import writes_queue
 from tests.temporal_server import Rig, eventually
 from tests.workflows.material import candidate, lookup
 
@@ -76,10 +78,17 @@ async def test_a_run_goes_over_to_the_build_that_is_made_current(rig):
             await holding.entered.wait()
             async with rig.working(build=second):
                 await make_current(rig.temporal, second)
+                await eventually(lambda: _is_led_to(rig, second))
                 holding.opened.set()
                 assert (await asked).answer.status == "accepted"
                 described = await rig.accept_handle("1").describe()
                 assert described.raw_info.versioning_info.deployment_version.build_id == "2"
+
+
+async def _is_led_to(rig: Rig, build: Deployment) -> bool:
+    """Whether the queue of writes knows which build is current, which it hears of a moment later."""
+    described = await describe(rig.temporal, writes_queue(rig.task_queue))
+    return described.versioning_info.current_deployment_version.build_id == build.build_id
 
 
 async def _is_told(rig: Rig, text: str) -> bool:
