@@ -55,6 +55,7 @@ bench: install
 	$(BIN)/python -m bench.enhance
 	$(BIN)/python -m bench.gateway
 	$(BIN)/python -m bench.rebuild
+	$(BIN)/python -m bench.under_rebuild
 	$(BIN)/python bench/gaps.py
 	$(BIN)/python bench/symptoms.py
 	$(BIN)/python bench/abstention.py
