@@ -13,6 +13,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ResourceTemplateReference
+from psycopg import AsyncConnection
 
 from mem.addresses import Addresses
 from mem.domain.rights import Token, entry_of, hash_of
@@ -115,13 +116,17 @@ async def test_fifty_callers_at_once_have_one_answer_and_count_once(url: str, mo
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_what_a_caller_gives_up_counts_once_when_it_comes_again(url: str, mode: str) -> None:
+async def test_what_a_caller_gives_up_counts_once_when_it_comes_again(loop: Loop, url: str, mode: str) -> None:
     """A call that is cancelled under way leaves the server as it was; sent again it is the same request."""
     log = f"# harbor/crane\n./harbor/crane/given_up_{mode}.go:3:2: undefined: hookAll\n"
     async with Client(url, mode=mode) as client:
-        given_up = asyncio.create_task(client.call_tool("memory_context", {"signature_source": log}))
-        await asyncio.sleep(0.05)
-        given_up.cancel()
+        async with await AsyncConnection.connect(loop.stack.database_url) as holding:
+            # No sighting can be counted meanwhile, so that the answer is not there first.
+            await holding.execute("LOCK TABLE mem.occurrence IN ACCESS EXCLUSIVE MODE")
+            given_up = asyncio.create_task(client.call_tool("memory_context", {"signature_source": log}))
+            await asyncio.wait([given_up], timeout=0.2)
+            assert not given_up.done()
+            given_up.cancel()
         answer = await call(client, "memory_context", signature_source=log)
         assert answer["signatures"][0]["seen_count"] == 1
         assert (await call(client, "memory_context", signature_source=log))["signatures"][0]["seen_count"] == 2

@@ -240,7 +240,7 @@ async def _with_pending(client: Client, call: Call, reason: MemError, end: float
     except (RPCError, TimeoutError):
         return reason
     except Unavailable as unserved:
-        return Unavailable(f"{reason.cause} {unserved.cause}", unserved.remedy)
+        return Unavailable(f"{reason.cause} {unserved.cause}", f"{unserved.remedy} Then send the same request again.")
     return Unavailable(f"{reason.cause}{told}", reason.remedy)
 
 
