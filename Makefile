@@ -24,11 +24,12 @@ lint: install
 	$(BIN)/hadolint docker/Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker/compose.yaml
 
-# One process runs all tests of a file, so that no fixture of a file is made twice. What the tests start, starts
+# One process runs all tests of a file, so that no fixture of a file is made twice; three, since on two cores two of them
+# wait much. What the tests start, starts
 # faster where what Python compiled is kept.
 test: export PYTHONDONTWRITEBYTECODE =
 test: lint
-	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
 
 # One of the slow tests asks a real model, of which nothing else needs to know. Laws are tried with all their examples.
 test-slow: install .venv/model
