@@ -24,9 +24,8 @@ lint: install
 	$(BIN)/hadolint docker/Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker/compose.yaml
 
-# One process runs all tests of a file, so that no fixture of a file is made twice; three, since on two cores two of them
-# wait much. What the tests start, starts
-# faster where what Python compiled is kept.
+# One process runs all tests of a file, so that no fixture of a file is made twice. There are three, since tests wait
+# much and two would leave cores idle. What the tests start, starts faster where what Python compiled is kept.
 test: export PYTHONDONTWRITEBYTECODE =
 test: lint
 	$(BIN)/pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
