@@ -16,14 +16,12 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.counting import count_conflict
 from mem.domain.errors import InvalidRequest, MemError, NotFound, RequestConflict, Unavailable
-from mem.parsing.redact import redact
+from mem.parsing.redact import redact_beginning
 
 log = structlog.get_logger()
 
 MAX_CAUSE = 500
 """Characters of each text of a failure, since failures stay in histories."""
-MAX_READ = 5_000
-"""Characters of such a text that are searched for secrets, before it is cut."""
 NO_EVENT = (InvalidRequest, RequestConflict, NotFound)
 """What the same request fails with every time: no event for whoever watches the worker's log."""
 
@@ -64,8 +62,7 @@ def _bounded(error: Exception) -> str:
 
 
 def _short(text: str) -> str:
-    # A secret that is cut through would not be known for one.
-    return redact(text[:MAX_READ]).text[:MAX_CAUSE]
+    return redact_beginning(text)[:MAX_CAUSE]
 
 
 def _category(error: MemError) -> ApplicationErrorCategory:

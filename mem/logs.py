@@ -13,9 +13,6 @@ from structlog.typing import EventDict, Processor
 MAX_TOLD = 500
 """Characters of what a library says, which may quote what it was given."""
 
-MAX_READ = 5000
-"""Characters that are searched for secrets, before the rest is cut."""
-
 FRAMES = 12
 """So many places of a fault are named, the innermost last."""
 
@@ -62,10 +59,9 @@ def _quoted(_: Any, __: str, event: EventDict) -> EventDict:
 
 def told(text: str) -> str:
     """A text of somebody else as it may stand in a log."""
-    from mem.parsing.redact import redact  # noqa: PLC0415 - half a second to import, and most processes quote nothing
+    from mem.parsing.redact import redact_beginning  # noqa: PLC0415 - half a second to import, and most processes quote nothing
 
-    # A secret that is cut through would not be known for one.
-    return redact(text[:MAX_READ]).text[:MAX_TOLD]
+    return redact_beginning(text)[:MAX_TOLD]
 
 
 def _fault(_: Any, __: str, event: EventDict) -> EventDict:

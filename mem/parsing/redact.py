@@ -17,6 +17,9 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 
 from mem.parsing.redact_rules import Block, Rule, Rules, redaction_rules
 
+MAX_READ = 5_000
+"""Characters that are searched for secrets of a text of which only the beginning is told."""
+
 _PASSES = 8
 _PORTION = 1000
 _ANNOUNCEMENT = b"add-mask"
@@ -51,6 +54,11 @@ def redact(text: str) -> Redacted:
     except UnicodeDecodeError:
         clean = data.decode("utf-8", "replace")
     return Redacted(clean, tuple(sorted(kinds)))
+
+
+def redact_beginning(text: str) -> str:
+    """The beginning of a text, without secrets; to be cut only then, since one that is cut through is known no more."""
+    return redact(text[:MAX_READ]).text
 
 
 def hide_announced(text: str, log: bytes | None = None) -> str:

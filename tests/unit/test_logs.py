@@ -13,20 +13,16 @@ import pytest
 import structlog
 
 from mem.clients.temporal.runtime import CORE_LOGGER, _forwarded
-from mem.logs import MAX_TOLD, log_to
+from mem.logs import MAX_TOLD
+from tests.written_logs import written_logs
 
 SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    before, handlers, level = structlog.get_config(), logging.root.handlers[:], logging.root.level
-    written = io.StringIO()
-    log_to(written)
-    yield written
-    logging.captureWarnings(capture=False)
-    structlog.configure(**before)
-    logging.basicConfig(handlers=handlers, level=level, force=True)
+    with written_logs() as written:
+        yield written
 
 
 def the_line(stream: io.StringIO) -> dict[str, Any]:

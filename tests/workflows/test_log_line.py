@@ -5,28 +5,22 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import logging
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import structlog
 
-from mem.logs import log_to
 from tests.temporal_server import eventually
 from tests.workflows.material import LESSON, RAW_LINE, SECRET, candidate, lookup, question
 from tests.workflows.ports import LostAcknowledgement, Slow, Switch, Wrapped
+from tests.written_logs import written_logs
 
 
 @pytest.fixture
 def written() -> Iterator[io.StringIO]:
     """What the worker writes, as it is configured in production."""
-    before, handlers, level = structlog.get_config(), logging.root.handlers[:], logging.root.level
-    stream = io.StringIO()
-    log_to(stream)
-    yield stream
-    structlog.configure(**before)
-    logging.basicConfig(handlers=handlers, level=level, force=True)
+    with written_logs() as written:
+        yield written
 
 
 def lines(written: io.StringIO, event: str) -> list[dict[str, Any]]:

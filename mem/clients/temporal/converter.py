@@ -12,11 +12,10 @@ from temporalio.contrib.pydantic import PydanticPayloadConverter
 from temporalio.converter import DataConverter
 
 from mem.clients.temporal.codec import EncryptingCodec
-from mem.clients.temporal.failures import BoundedFailures, EncodedBoundedFailures
+from mem.clients.temporal.failures import MAX_FAULTS, BoundedFailures, EncodedBoundedFailures
 from mem.domain.payload_keys import PayloadKey
 from mem.parsing.redact import redact
 
-MAX_FAULTS = 5
 MAX_FAULT_CHARACTERS = 200
 
 

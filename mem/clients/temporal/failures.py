@@ -8,14 +8,12 @@ from temporalio.converter import DefaultFailureConverter, PayloadConverter
 from temporalio.exceptions import ApplicationError, FailureError
 
 from mem.domain.faults import told
-from mem.parsing.redact import redact
+from mem.parsing.redact import redact_beginning
 
 MAX_MESSAGE = 500
 """Characters; a failure stays in the history, is listed in the UI, and travels to whoever waits."""
 MAX_FAULTS = 5
 """So many faults of one input are told, and the others counted."""
-MAX_READ = 5_000
-"""Characters that are searched for secrets, before the message is cut."""
 _ENCODED = "Encoded failure"
 """What stands for a message that is encrypted, as the SDK has it."""
 
@@ -60,7 +58,7 @@ class EncodedBoundedFailures(BoundedFailures):
 
 def bounded(message: str) -> str:
     """A message on one line, without secrets, cut behind `MAX_MESSAGE` characters."""
-    line = " ".join(redact(message[:MAX_READ]).text.split())
+    line = " ".join(redact_beginning(message).split())
     return line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 1]}…"
 
 
