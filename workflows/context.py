@@ -42,7 +42,7 @@ class LookUpContext(OfOneMessage):
         self._tool = None if request.tool is None else safe(request.tool)
         # What follows gets the request with its defaults filled in, from which another fingerprint would come.
         self._request = request.model_copy(update={"fingerprint": mark})
-        self._answering = Answering[LookUpOutcome](mark, self._request.model_copy(update={"tool": self._tool}))
+        self._answering = Answering[LookUpOutcome](mark, self._request)
 
     @workflow.run
     async def run(self, request: LookUpInput) -> Answer:
